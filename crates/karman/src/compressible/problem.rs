@@ -33,7 +33,7 @@ pub struct CompressibleProblem {
 /// How a residual is computed; results agree to round-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
 pub enum ResidualForm {
-    /// The fastest: where it exists `fused` on a device, `fused_rows` on a CPU.
+    /// The fastest: `fused_rows` where it exists; on a device `stages` with quadratic polynomials, several points a face and no limiter.
     Auto,
     /// Coefficients of all cells, fluxes of the polynomials of both cells of a face, sums.
     Stages,
@@ -67,10 +67,16 @@ pub struct CompressibleNumerics {
 }
 
 impl CompressibleNumerics {
-    /// Whether the residual is fused: it exists and is not ruled out.
-    pub(super) fn is_fused(&self, is_viscous: bool) -> bool {
+    /// Whether the residual is fused: it exists and is not ruled out or slower.
+    pub(super) fn is_fused(&self, is_viscous: bool, is_on_device: bool) -> bool {
+        let is_slower = is_on_device
+            && self.residual == ResidualForm::Auto
+            && self.reconstruction == Reconstruction::Quadratic
+            && !self.one_point
+            && self.limiter == Limiter::None;
         self.residual != ResidualForm::Stages
             && !is_viscous
+            && !is_slower
             && !matches!(self.limiter, Limiter::Mood | Limiter::Mlp)
             && self.reconstruction != Reconstruction::Constant
     }

@@ -1,9 +1,9 @@
 //! Shares of the work of a cell: all its variables in one thread, or two threads, one with three variables and one with two.
 //!
 //! Five variables of nine coefficients are 45 sums in double precision, ninety registers of a thread of a device: few threads are active
-//! and few of their loads in flight. Halves have 54 and 36 registers of sums and load two items of a stencil at a time. The planes
-//! of both halves of 32 cells follow each other, so that weights come from memory once. One thread for each variable is slower: weights
-//! pass the caches five times (docs/performance/log.md, section 34).
+//! and few of their loads in flight. Halves have 54 and 36 registers of sums. The planes of both halves of 32 cells follow each other,
+//! so that weights come from memory once. Three and five threads a cell are slower: weights pass the caches as often
+//! (docs/performance/log.md, section 34).
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::state::VARIABLES;
@@ -19,8 +19,6 @@ pub(super) enum Share {
     Half,
     /// Two, which load two items of a stencil together.
     HalfPairs,
-    /// Three, of two variables, two and one, which load two items together.
-    ThirdPairs,
 }
 
 /// Variables of a thread, and the items of a stencil that it loads together.
@@ -46,9 +44,6 @@ impl Share {
             (Share::Half, _) => Part { first: 3, count: 2, batch: 1 },
             (Share::HalfPairs, 0) => Part { first: 0, count: 3, batch: BATCH },
             (Share::HalfPairs, _) => Part { first: 3, count: 2, batch: BATCH },
-            (Share::ThirdPairs, 0) => Part { first: 0, count: 2, batch: BATCH },
-            (Share::ThirdPairs, 1) => Part { first: 2, count: 2, batch: BATCH },
-            (Share::ThirdPairs, _) => Part { first: 4, count: 1, batch: BATCH },
         }
     }
 
@@ -57,7 +52,6 @@ impl Share {
         match self {
             Share::Cell => 1,
             Share::Half | Share::HalfPairs => 2,
-            Share::ThirdPairs => 3,
         }
     }
 
@@ -91,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_variable_of_every_cell_has_one_thread() {
-        for share in [Share::Cell, Share::Half, Share::HalfPairs, Share::ThirdPairs] {
+        for share in [Share::Cell, Share::Half, Share::HalfPairs] {
             for n in [1, 31, 32, 33, 1000] {
                 let mut found = vec![0; VARIABLES * n];
                 for i in 0..share.threads(n) {

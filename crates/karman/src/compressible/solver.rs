@@ -196,7 +196,7 @@ impl<F: Real> CompressibleSolver<F> {
             let terms = source_terms((mesh, geometry), sources);
             TimeDependentData::new(backend, "source", VARIABLES * n, terms)
         });
-        let is_fused = numerics.is_fused(problem.viscous.is_some());
+        let is_fused = numerics.is_fused(problem.viscous.is_some(), backend.device().is_some());
         let fused = is_fused
             .then(|| FusedResidual::new(backend, mesh, &rule, &moments, stencils, numerics));
         let polynomials = PolynomialsOnBackend {

@@ -214,7 +214,7 @@ fn put_rows<F: Real, S: Real>(
                 let w = stencil.weight_of::<F>(k + u * step, p, rows);
                 #[unroll]
                 for v in 0..count {
-                    sums[v * rows + p] += d[u * VARIABLES + v] * w;
+                    sums[p * VARIABLES + v] += d[u * VARIABLES + v] * w;
                 }
             }
         }
@@ -227,7 +227,7 @@ fn put_rows<F: Real, S: Real>(
         if limits {
             #[unroll]
             for p in 0..rows {
-                let change = sums[v * rows + p];
+                let change = sums[p * VARIABLES + v];
                 phi[v] = cell.least(phi[v], change, own[v], low[v], high[v], q, c, variable + v);
             }
         }
@@ -242,7 +242,7 @@ fn put_rows<F: Real, S: Real>(
             let mut change = Local::<F, VARIABLES>::zeros();
             #[unroll]
             for v in 0..count {
-                change[v] = sums[v * rows + p] * phi[v];
+                change[v] = sums[p * VARIABLES + v] * phi[v];
             }
             cell.put(state_of::<F>(own), state_of::<F>(change), item, place, traces);
         } else {
@@ -250,7 +250,7 @@ fn put_rows<F: Real, S: Real>(
             #[unroll]
             for v in 0..count {
                 traces[at + (variable + v) * cell.places.stride] =
-                    own[v] + sums[v * rows + p] * phi[v];
+                    own[v] + sums[p * VARIABLES + v] * phi[v];
             }
         }
     }
@@ -272,12 +272,8 @@ fn put_share<F: Real, S: Real>(
 ) {
     if part == 0 {
         put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(0)));
-    } else if part == 1 {
-        if comptime!(share != Share::Cell) {
-            put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(1)));
-        }
-    } else if comptime!(share == Share::ThirdPairs) {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(2)));
+    } else if comptime!(share != Share::Cell) {
+        put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(1)));
     }
 }
 

@@ -30,6 +30,9 @@ use rayon::prelude::*;
 
 type Vector = [f64; 3];
 
+/// Cells within which those of equally long rows are put together.
+const WINDOW: usize = 4096;
+
 /// Cells with equally many rows of weights.
 struct RowClass<F: Real> {
     rows: usize,
@@ -145,10 +148,7 @@ impl<F: Real> FusedResidual<F> {
             let share = match (backend.device(), sides.bounds_traces, stencils) {
                 (None, ..) | (_, true, _) => Share::Cell,
                 (_, _, AnyStencils::Same(_)) if *rows < MOST_ROWS => Share::Half,
-                _ => match std::env::var("KARMAN_SHARE").is_ok() {
-                    true => Share::ThirdPairs,
-                    false => Share::HalfPairs,
-                },
+                _ => Share::HalfPairs,
             };
             let threads = share.threads(n);
             match stencils {
@@ -206,6 +206,7 @@ impl RowWeights<'_> {
         limit: usize,
         precision: WeightPrecision,
     ) -> Vec<RowClass<F>> {
+        let offsets = &self.stencils.offsets;
         let mut lists: Vec<Vec<u32>> = vec![vec![]; MOST_ROWS + 1];
         for cell in 0..self.mesh.n_cells() {
             let rows = self.count(cell);
@@ -217,7 +218,12 @@ impl RowWeights<'_> {
         }
         let lists = lists.into_iter().enumerate().filter(|(_, cells)| !cells.is_empty());
         lists
-            .map(|(rows, cells)| {
+            .map(|(rows, mut cells)| {
+                if backend.device().is_some() {
+                    // Slices have the length of their longest row; cells near each other stay so.
+                    let length = |c: u32| offsets[c as usize + 1] - offsets[c as usize];
+                    cells.chunks_mut(WINDOW).for_each(|near| near.sort_by_key(|c| length(*c)));
+                }
                 let stencils = self.of_class(&cells, rows);
                 RowClass {
                     rows,

@@ -447,7 +447,7 @@ fn put_coefficients<F: Real, S: Real>(
                 let w = stencil.weight_of::<F>(k + u * item, m, terms);
                 #[unroll]
                 for v in 0..count {
-                    sums[v * terms + m] += d[u * VARIABLES + v] * w;
+                    sums[m * VARIABLES + v] += d[u * VARIABLES + v] * w;
                 }
             }
         }
@@ -457,14 +457,14 @@ fn put_coefficients<F: Real, S: Real>(
     for v in 0..count {
         let mut value = own[v];
         if comptime!(terms == 5) {
-            value -= sums[v * terms + 2] * second[c]
-                + sums[v * terms + 3] * second[n + c]
-                + sums[v * terms + 4] * second[3 * n + c];
+            value -= sums[2 * VARIABLES + v] * second[c]
+                + sums[3 * VARIABLES + v] * second[n + c]
+                + sums[4 * VARIABLES + v] * second[3 * n + c];
         }
         if comptime!(terms == 9) {
             #[unroll]
             for m in 0..6 {
-                value -= sums[v * terms + 3 + m] * second[m * n + c];
+                value -= sums[(m + 3) * VARIABLES + v] * second[m * n + c];
             }
         }
         let (at, step) = place_of(c, 0usize, n, terms, layout);
@@ -472,7 +472,7 @@ fn put_coefficients<F: Real, S: Real>(
         #[unroll]
         for m in 0..terms {
             let (at, step) = place_of(c, m + 1, n, terms, layout);
-            coefficients[at + (variable + v) * step] = sums[v * terms + m];
+            coefficients[at + (variable + v) * step] = sums[m * VARIABLES + v];
         }
     }
 }
@@ -500,19 +500,7 @@ fn put_share<F: Real, S: Real>(
             terms,
             comptime!(share.part(0)),
         );
-    } else if part == 1 {
-        if comptime!(share != Share::Cell) {
-            put_coefficients::<F, S>(
-                c,
-                stencil,
-                second,
-                q,
-                coefficients,
-                terms,
-                comptime!(share.part(1)),
-            );
-        }
-    } else if comptime!(share == Share::ThirdPairs) {
+    } else if comptime!(share != Share::Cell) {
         put_coefficients::<F, S>(
             c,
             stencil,
@@ -520,7 +508,7 @@ fn put_share<F: Real, S: Real>(
             q,
             coefficients,
             terms,
-            comptime!(share.part(2)),
+            comptime!(share.part(1)),
         );
     }
 }
