@@ -1,6 +1,6 @@
 //! Conditions of boundary faces on a backend: what lies outside, prescribed states at the points of faces, normals of walls.
 
-use super::boundary::ExteriorState;
+use super::boundary::{ExteriorState, is_wall};
 use super::conditions::CompressibleCondition;
 use super::error::CompressibleError;
 use super::face_points::FaceRule;
@@ -19,6 +19,7 @@ pub(super) struct BoundaryData<F: Real> {
     prescribed: TimeDependentData<F>,
     normal: Buffer<F>,
     first_point: usize,
+    is_closed: bool,
 }
 
 impl<F: Real> BoundaryData<F> {
@@ -66,6 +67,7 @@ impl<F: Real> BoundaryData<F> {
         let components = (0..3).flat_map(|k| normals.iter().map(move |n| F::from_f64(n[k])));
         let what = "boundary state";
         Ok(BoundaryData {
+            is_closed: kind.iter().all(|kind| is_wall(*kind)),
             kind: backend.upload(kind),
             prescribed: TimeDependentData::new(backend, what, VARIABLES * n_points, terms)?,
             normal: backend.upload(components.collect()),
@@ -89,6 +91,7 @@ impl<F: Real> BoundaryData<F> {
             prescribed: States::of(self.prescribed.value()),
             normal: Vectors::of(&self.normal),
             first_point: self.first_point,
+            is_closed: self.is_closed,
         }
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct BoundaryView<'a, F: Real> {
     pub normal: Vectors<'a, F>,
     /// Number of points of interior faces.
     pub first_point: usize,
+    /// Whether all conditions are those of walls.
+    #[comptime]
+    pub is_closed: bool,
 }
 
 /// The gas, its numerical flux and its boundary conditions.
@@ -94,9 +97,10 @@ pub(super) struct BoundaryFlux<F: Real> {
     pub heat: F,
 }
 
-/// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`. The convective flux of a wall has
-/// no mass and no energy: with a state reflected about the normal of a curved wall some would pass its facets, in at one point and
-/// out at another, and their sum, of the order of the error, would change the mass of a closed box.
+/// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`. With a state
+/// reflected about the normal of a curved wall some mass and energy pass its facets, in at one point and out at another; their sum is of the
+/// order of the error. In a closed domain both are left out, so that it keeps mass and energy; where the flow enters and leaves they stay, since
+/// without them the flow follows the facets: on a coarse sphere the drag is 1.7 times as large.
 #[device]
 #[inline(always)]
 pub(super) fn boundary_flux<F: Real>(
@@ -115,7 +119,7 @@ pub(super) fn boundary_flux<F: Real>(
     let wall_normal = gas.boundary.normal.at(b);
     let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
     let mut convective = numerical_flux::<F>(q, outside, n, gamma, form);
-    if is_wall(kind) {
+    if comptime!(gas.boundary.is_closed) && is_wall(kind) {
         convective = Conserved::<F>::of(F::literal(0.0), convective.momentum(), F::literal(0.0));
     }
     let mut viscous = Conserved::<F>::zero();
