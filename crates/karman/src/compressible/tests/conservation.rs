@@ -161,7 +161,7 @@ fn the_shock_tube_of_sod_is_bounded_and_converges() {
             let (low, high) = found[..n_cells]
                 .iter()
                 .fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
-            // With ε² of the range of the means the excess is larger than with that of the size of the cells.
+            // With ε² of the range of the means the overshoot is larger than with that of the size of the cells.
             let least = if limiter == Limiter::Mlp { 0.1225 } else { 0.1235 };
             assert!(low > least && high < 1.01, "{limiter:?}: {low} {high}");
             let volumes = &geometry.cell_volume;

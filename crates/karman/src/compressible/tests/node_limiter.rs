@@ -31,10 +31,10 @@ fn discontinuity([x, y, _]: [f64; 3], _: f64) -> [f64; 5] {
 struct Limited {
     /// `[5][n_cells]`.
     factors: Vec<f64>,
-    /// Largest excess of the limited density over the extrema around the nodes.
-    excess: f64,
+    /// Largest overshoot of the limited density beyond the extrema around the nodes.
+    overshoot: f64,
     /// The same before the limiter.
-    excess_before: f64,
+    overshoot_before: f64,
 }
 
 /// The limiter on the means of a field, with ε² = `softness` relative to the variables.
@@ -74,7 +74,7 @@ fn limited(
             (low.min(value), high.max(value))
         })
     };
-    let mut excesses = [0.0f64; 2];
+    let mut overshoots = [0.0f64; 2];
     if backend.device().is_none() {
         for c in 0..n {
             for node in mesh.cells.nodes_of(c) {
@@ -83,14 +83,14 @@ fn limited(
                 let d = crate::real::Vec3 { x: d[0], y: d[1], z: d[2] };
                 let change = polynomials.at_offset(c, d).density - means[c];
                 let (low, high) = bounds(*node);
-                for (excess, phi) in excesses.iter_mut().zip([factors[c], 1.0]) {
+                for (overshoot, phi) in overshoots.iter_mut().zip([factors[c], 1.0]) {
                     let value = means[c] + phi * change;
-                    *excess = excess.max(value - high).max(low - value);
+                    *overshoot = overshoot.max(value - high).max(low - value);
                 }
             }
         }
     }
-    Limited { factors, excess: excesses[0], excess_before: excesses[1] }
+    Limited { factors, overshoot: overshoots[0], overshoot_before: overshoots[1] }
 }
 
 fn boundary_nodes(mesh: &Mesh) -> Vec<bool> {
@@ -136,11 +136,11 @@ fn a_discontinuity_has_no_new_extremum_at_nodes() {
         for degree in [Reconstruction::Linear, Reconstruction::Quadratic] {
             let place = (&mesh, &geometry);
             let found = limited(&backend, place, discontinuity, degree, 0.0);
-            assert!(found.excess_before > 0.1, "{name} {degree:?}: {}", found.excess_before);
-            assert!(found.excess < 1e-12, "{name} {degree:?}: {}", found.excess);
-            // With ε the excess is at most ε/√8: 0.18 for a density of 4.
+            assert!(found.overshoot_before > 0.1, "{name} {degree:?}: {}", found.overshoot_before);
+            assert!(found.overshoot < 1e-12, "{name} {degree:?}: {}", found.overshoot);
+            // With ε the overshoot is at most ε/√8: 0.18 for a density of 4.
             let soft = limited(&backend, place, discontinuity, degree, 1e-4);
-            assert!(soft.excess < 0.19, "{name} {degree:?}: {}", soft.excess);
+            assert!(soft.overshoot < 0.19, "{name} {degree:?}: {}", soft.overshoot);
         }
     }
 }
