@@ -39,8 +39,38 @@ const UNSOLVED: f64 = 0.3;
 /// Rise of the residual that takes a step back.
 const LARGEST_RISE: f64 = 10.0;
 
+/// Steps without a new least residual after which steps are halved: where fluxes have kinks, as those of limiters, full Newton steps may
+/// repeat themselves.
+const PATIENCE: usize = 6;
+
+/// Least fraction of a step.
+const LEAST_FRACTION: f64 = 0.25;
+
 /// Bounds of the Courant number over its first value.
 const COURANT_BOUNDS: [f64; 2] = [1e-4, 1e7];
+
+/// The fraction of a Newton step that is taken.
+struct Damping {
+    /// The least residual.
+    least: f64,
+    /// Steps since, or since the fraction changed.
+    steps: usize,
+    fraction: f64,
+}
+
+impl Damping {
+    const NONE: Damping = Damping { least: f64::INFINITY, steps: 0, fraction: 1.0 };
+
+    /// Takes a residual after a step.
+    fn follow(&mut self, residual: f64) {
+        self.steps += 1;
+        if residual < self.least {
+            *self = Damping { least: residual, steps: 0, fraction: (2.0 * self.fraction).min(1.0) };
+        } else if self.steps == PATIENCE {
+            (self.steps, self.fraction) = (0, (0.5 * self.fraction).max(LEAST_FRACTION));
+        }
+    }
+}
 
 /// The march of a flow to its steady state.
 pub struct ImplicitMarch<F: Real> {
@@ -52,6 +82,7 @@ pub struct ImplicitMarch<F: Real> {
     factors: Partials,
     first_courant: f64,
     courant: f64,
+    damping: Damping,
     /// The scaled residuals of the state, once they are known.
     residuals: Option<ScaledResiduals>,
 }
@@ -97,6 +128,7 @@ impl<F: Real> ImplicitMarch<F> {
             backend: backend.clone(),
             first_courant,
             courant: first_courant,
+            damping: Damping::NONE,
             residuals: None,
         })
     }
@@ -117,6 +149,7 @@ impl<F: Real> ImplicitMarch<F> {
     /// Begins anew with the first Courant number from the means of the flow.
     pub fn restart(&mut self) {
         (self.courant, self.residuals) = (self.first_courant, None);
+        self.damping = Damping::NONE;
     }
 
     /// One Newton step.
@@ -149,6 +182,7 @@ impl<F: Real> ImplicitMarch<F> {
             return Err(CompressibleError::NoStep { courant });
         }
         let residuals = if is_kept { after } else { before };
+        self.damping.follow(residuals.largest());
         self.residuals = Some(residuals);
         self.flow_mut().state.steps += 1;
         Ok(SteadyIteration {
@@ -187,7 +221,7 @@ impl<F: Real> ImplicitMarch<F> {
     /// Adds the increment to the state: the least factor of a cell, the largest relative change, and the totals.
     fn update(&mut self) -> Result<(f64, f64, [f64; VARIABLES]), CompressibleError> {
         let backend = self.backend.clone();
-        let ImplicitMarch { solver, increment, factors, shortening, .. } = self;
+        let ImplicitMarch { solver, increment, factors, shortening, damping, .. } = self;
         let (operator, _) = parts(solver);
         let scales = Scales { values: operator.scales.view() };
         let flow = &mut operator.flow;
@@ -196,8 +230,19 @@ impl<F: Real> ImplicitMarch<F> {
         let size = state.now.len();
         blas::copy(&backend, size, &state.now, &mut state.old);
         let (x, q) = (States::of(increment), States::of(&state.old));
-        let largest = F::from_f64(LARGEST_CHANGE);
-        bounded_update(&backend, n, &q, &x, &scales, gamma, largest, &mut state.now, factors);
+        let (largest, fraction) = (F::from_f64(LARGEST_CHANGE), F::from_f64(damping.fraction));
+        bounded_update(
+            &backend,
+            n,
+            &q,
+            &x,
+            &scales,
+            gamma,
+            largest,
+            fraction,
+            &mut state.now,
+            factors,
+        );
         largest_of(&backend, factors, shortening);
         let least = 1.0 - backend.read(shortening)?[0];
         let sums = flow.finish_step(true)?;
@@ -243,7 +288,8 @@ fn scales(totals: &[f64; VARIABLES], gamma: f64, volume: f64) -> [f64; 3] {
     [density, sound + momentum, energy / volume]
 }
 
-/// q + θ D x, θ such that density and pressure change by at most a fraction, and the velocity by that of c; with 1 − θ. Traffic a cell: 120 (f64).
+/// q + θ φ D x, θ such that density and pressure change by at most a fraction, and the velocity by that of c, φ the fraction of the step; with
+/// 1 − θ. Traffic a cell: 120 (f64).
 #[kernel(out(next), reduce(max))]
 pub(super) fn bounded_update<F: Real>(
     c: usize,
@@ -252,6 +298,7 @@ pub(super) fn bounded_update<F: Real>(
     scales: &Scales<F>,
     gamma: F,
     largest: F,
+    fraction: F,
 ) -> (Conserved<F>, F) {
     let one = F::literal(1.0);
     let own = q.at(c);
@@ -269,7 +316,7 @@ pub(super) fn bounded_update<F: Real>(
     if relative > largest {
         factor = largest / relative;
     }
-    (own + change * factor, one - factor)
+    (own + change * (factor * fraction), one - factor)
 }
 
 /// The largest 1 − θ.
