@@ -8,6 +8,7 @@ use karman::compressible::stage_parts::Work;
 use karman::compressible::{
     CompressibleBoundaryCondition, CompressibleNumerics, CompressibleProblem, CompressibleSolver,
     FluxForm, Limiter, NumericalFlux, Reconstruction, ResidualForm, StagePart, WeightPrecision,
+    WholeMesh,
 };
 use karman::finite_volume::{Function, Prescribed};
 use karman::mesh::generate::{BoxParams, Element};
@@ -111,12 +112,12 @@ impl<'a> Prepared<'a> {
         bench: &Bench,
         numerics: &CompressibleNumerics,
     ) -> Result<CompressibleSolver<f64>, BenchError> {
-        let place = (self.mesh, self.geometry);
+        let Prepared { mesh, geometry, stencils, problem } = self;
         let backend = bench.backend;
         let make = || {
-            let moments = CellMoments::new(self.mesh, self.geometry);
-            let stencils = (moments, &self.stencils);
-            CompressibleSolver::with_stencils(backend, place, stencils, &self.problem, numerics)
+            let moments = &CellMoments::new(mesh, geometry);
+            let whole = WholeMesh { mesh, geometry, moments, stencils };
+            CompressibleSolver::with_stencils(backend, whole, problem, numerics)
         };
         Ok(super::on_threads(backend, make)?)
     }

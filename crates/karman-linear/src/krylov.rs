@@ -70,7 +70,7 @@ impl<T: Real> System<T> {
 
     /// Number of unknowns of all ranks.
     pub(super) fn total_rows(&self) -> usize {
-        self.halo.as_ref().map_or(self.rows(), |halo| halo.total())
+        self.operator.total_unknowns()
     }
 
     /// A vector that the operator or the preconditioner multiplies, with room for ghosts.

@@ -14,6 +14,11 @@ pub trait Operator<T: Real>: Any + Send + Sync {
     /// Number of unknowns: the length of `x` and of `y`; on one of several ranks the own ones, and `x` has ghosts behind them.
     fn unknowns(&self) -> usize;
 
+    /// Number of unknowns of all ranks.
+    fn total_unknowns(&self) -> usize {
+        self.exchange().map_or(self.unknowns(), |halo| halo.total())
+    }
+
     /// The exchange of `x` on one of several ranks. Solvers fetch its ghosts before they call an `apply…` function.
     fn exchange(&self) -> Option<&Arc<Halo>> {
         None

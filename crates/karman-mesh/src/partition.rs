@@ -82,7 +82,7 @@ pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
     let owners = Owners::new(mesh, parts.to_vec());
     let mut subs: Vec<SubMesh> =
-        (0..n_parts as u32).map(|part| extract(mesh, &owners, part, &[])).collect();
+        (0..n_parts as u32).map(|part| extract(mesh, &owners, part, &[], &[])).collect();
     for part in 0..n_parts {
         for (kind, of) in [(Kind::Cell, &owners.cell[..]), (Kind::Face, &owners.face[..])]
             .into_iter()
@@ -127,7 +127,23 @@ impl<'m> Ranges<'m> {
 
     /// A part, without exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
     pub fn extract(&self, part: usize, further: &[u32]) -> SubMesh {
-        extract(self.mesh, &self.owners, part as u32, further)
+        extract(self.mesh, &self.owners, part as u32, &[], further)
+    }
+
+    /// As [`Ranges::extract`], with all faces of the ghosts `layer`.
+    pub fn extract_with_layer(&self, part: usize, layer: &[u32], further: &[u32]) -> SubMesh {
+        extract(self.mesh, &self.owners, part as u32, layer, further)
+    }
+
+    /// The cells of other parts across the faces of a part, ascending.
+    pub fn layer(&self, part: usize) -> Vec<u32> {
+        let own = self.cells(part);
+        let items = own.clone().flat_map(|cell| self.mesh.cell_to_faces.of(cell));
+        let inner = items
+            .map(|item| (item & !SIGN_BIT) as usize)
+            .filter(|face| *face < self.mesh.n_interior_faces());
+        let beside = inner.flat_map(|face| [self.mesh.face_left[face], self.mesh.face_right[face]]);
+        sorted_unique(beside.filter(|cell| !own.contains(&(*cell as usize))))
     }
 }
 
@@ -258,11 +274,12 @@ impl LocalNumbers {
     }
 }
 
-fn extract(mesh: &Mesh, owners: &Owners, part: u32, further: &[u32]) -> SubMesh {
+/// A part with all faces of its cells and of the ghosts `layer`.
+fn extract(mesh: &Mesh, owners: &Owners, part: u32, layer: &[u32], further: &[u32]) -> SubMesh {
     let interior = mesh.n_interior_faces();
     let own: Vec<u32> =
         (0..mesh.n_cells() as u32).filter(|&cell| owners.cell[cell as usize] == part).collect();
-    let items = own.iter().flat_map(|&cell| mesh.cell_to_faces.of(cell as usize));
+    let items = own.iter().chain(layer).flat_map(|&cell| mesh.cell_to_faces.of(cell as usize));
     let faces = sorted_unique(items.map(|&item| item & !SIGN_BIT));
     let (inner, outer) = faces.split_at(faces.partition_point(|&face| (face as usize) < interior));
     let beside = inner

@@ -3,7 +3,7 @@
 use super::boundary::{ExteriorState, is_wall};
 use super::conditions::CompressibleCondition;
 use super::error::CompressibleError;
-use super::face_points::FaceRule;
+use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::residual::BoundaryView;
 use super::state::{States, VARIABLES};
 use super::wall_normals::set_normals;
@@ -11,6 +11,7 @@ use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{Term, TimeDependentData, Vectors};
 use crate::mesh::Mesh;
 use crate::mesh::geometry::norm;
+use crate::operators::Part;
 use crate::real::Real;
 
 /// The boundary of a flow.
@@ -73,6 +74,30 @@ impl<F: Real> BoundaryData<F> {
             normal: backend.upload(components.collect()),
             first_point,
         })
+    }
+
+    /// The boundary of a part, whose points follow `first_point` others; `points` are those of the whole mesh.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        points: &FacePointsOnBackend<F>,
+        first_point: usize,
+    ) -> Self {
+        let n_points = self.normal.len() / 3;
+        let faces = part.faces()[part.cells.n_interior()..].iter();
+        let at_boundary = |point: usize| (point - self.first_point) as u32;
+        let own: Vec<u32> =
+            faces.flat_map(|face| points.of_face(*face as usize)).map(at_boundary).collect();
+        let entries: Vec<u32> = (0..VARIABLES)
+            .flat_map(|v| own.iter().map(move |point| (v * n_points) as u32 + point))
+            .collect();
+        BoundaryData {
+            kind: part.of_boundary(&self.kind),
+            prescribed: self.prescribed.of_rank(&part.backend, &entries),
+            normal: part.of_list(&self.normal, &own, n_points),
+            first_point,
+            is_closed: self.is_closed,
+        }
     }
 
     /// Sets the time of the prescribed states.

@@ -21,8 +21,11 @@ use crate::finite_volume::Vectors;
 use crate::mesh::geometry::subtract;
 use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Adjacency, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use karman_backend::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Corners of cells: the nodes of each cell.
 #[derive(Group, Clone, Copy)]
@@ -121,6 +124,18 @@ pub(super) struct NodeBounds<F: Real> {
     high: Buffer<F>,
 }
 
+/// The lists of [`NodeBounds`] on the host.
+struct NodeLists<'a> {
+    offsets: &'a [u32],
+    cells: &'a [u32],
+    corner_offsets: &'a [u32],
+    corner_nodes: &'a [u32],
+}
+
+fn row(offsets: &[u32], entity: usize) -> Range<usize> {
+    offsets[entity] as usize..offsets[entity + 1] as usize
+}
+
 impl<F: Real> NodeBounds<F> {
     /// The nodes of a mesh on a backend.
     pub(super) fn new(backend: &Backend, mesh: &Mesh, moments: &CellMoments) -> Self {
@@ -144,6 +159,56 @@ impl<F: Real> NodeBounds<F> {
             from_centre: backend.upload((0..3).flat_map(component).collect()),
             low: backend.zeros(VARIABLES * n_nodes),
             high: backend.zeros(VARIABLES * n_nodes),
+        }
+    }
+
+    /// The cells around the nodes of a cell, on the host.
+    pub(super) fn cells_around(&self, cell: u32) -> Vec<u32> {
+        let lists = self.lists();
+        let nodes = row(lists.corner_offsets, cell as usize).map(|k| lists.corner_nodes[k]);
+        nodes.flat_map(|node| &lists.cells[row(lists.offsets, node as usize)]).copied().collect()
+    }
+
+    fn lists(&self) -> NodeLists<'_> {
+        let [offsets, cells, corner_offsets, corner_nodes] =
+            [&self.offsets, &self.cells, &self.corner_offsets, &self.corner_nodes]
+                .map(|list| list.as_host().unwrap_or_default());
+        NodeLists { offsets, cells, corner_offsets, corner_nodes }
+    }
+
+    /// The nodes of the cells `computed` of a part, local numbers; its other cells have none.
+    pub(super) fn of_part(&self, part: &Part, computed: &[u32]) -> Self {
+        let lists = self.lists();
+        let mut number: BTreeMap<u32, u32> = BTreeMap::new();
+        let (mut offsets, mut cells) = (vec![0], vec![]);
+        let (mut corner_offsets, mut corner_nodes, mut corners) = (vec![0], vec![], vec![]);
+        let mut computed = computed.iter().peekable();
+        for (local, global) in part.global_cells().iter().enumerate() {
+            if computed.next_if(|cell| **cell as usize == local).is_some() {
+                for corner in row(lists.corner_offsets, *global as usize) {
+                    let node = lists.corner_nodes[corner];
+                    let next = number.len() as u32;
+                    corner_nodes.push(*number.entry(node).or_insert_with(|| {
+                        let around = &lists.cells[row(lists.offsets, node as usize)];
+                        cells.extend(around.iter().map(|cell| part.cell(*cell)));
+                        offsets.push(cells.len() as u32);
+                        next
+                    }));
+                    corners.push(corner as u32);
+                }
+            }
+            corner_offsets.push(corner_nodes.len() as u32);
+        }
+        let backend = &part.backend;
+        let n_corners = lists.corner_nodes.len();
+        NodeBounds {
+            offsets: backend.upload(offsets),
+            cells: backend.upload(cells),
+            corner_offsets: backend.upload(corner_offsets),
+            corner_nodes: backend.upload(corner_nodes),
+            from_centre: part.of_list(&self.from_centre, &corners, n_corners),
+            low: backend.zeros(VARIABLES * number.len()),
+            high: backend.zeros(VARIABLES * number.len()),
         }
     }
 

@@ -8,6 +8,7 @@ use super::reconstruction::polynomial::WeightPrecision;
 use super::state::VARIABLES;
 use super::viscous::ViscousGas;
 use crate::finite_volume::Prescribed;
+use crate::mesh::quadrature::Degree;
 use crate::time::RungeKutta;
 use karman_macros::Keyword;
 use std::sync::Arc;
@@ -67,6 +68,14 @@ pub struct CompressibleNumerics {
 }
 
 impl CompressibleNumerics {
+    /// The degree of the rules for faces.
+    pub(super) fn degree(&self) -> Degree {
+        match (self.one_point, self.reconstruction) {
+            (false, Reconstruction::Quadratic) => Degree::Two,
+            _ => Degree::One,
+        }
+    }
+
     /// Whether the residual is fused: it exists and is not ruled out or slower.
     pub(super) fn is_fused(&self, is_viscous: bool, is_on_device: bool) -> bool {
         let is_slower = is_on_device

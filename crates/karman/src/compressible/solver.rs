@@ -8,8 +8,8 @@ use super::fused::FusedResidual;
 use super::limiter::Limiter;
 use super::node_limiter::NodeBounds;
 use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
+use super::part::WholeMesh;
 use super::problem::{CompressibleNumerics, CompressibleProblem};
-use super::reconstruction::Reconstruction;
 use super::reconstruction::polynomial::{AnyStencils, second_moments};
 use super::reconstruction::stencil::Stencils;
 use super::residual::{GasView, spectral_rate, step_of_rate};
@@ -18,7 +18,7 @@ use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
 use super::viscous::ViscousData;
 use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas};
 use crate::finite_volume::{TimeDependentData, narrow, narrow_slice};
-use crate::mesh::quadrature::{CellMoments, Degree};
+use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
@@ -50,7 +50,7 @@ pub struct CompressibleSolver<F: Real> {
     pub(super) state: State<F>,
     pub(super) fused: Option<FusedResidual<F>>,
     /// Numbers of cells by size of their stencil.
-    stencil_sizes: Vec<usize>,
+    pub(super) stencil_sizes: Vec<usize>,
 }
 
 /// The unknowns and their time.
@@ -73,7 +73,7 @@ pub(super) struct State<F: Real> {
     pub(super) time: f64,
     pub(super) steps: usize,
     /// The largest rate λ.
-    largest_rate: f64,
+    pub(super) largest_rate: f64,
 }
 
 /// Weighted sums of the stages of a step.
@@ -108,6 +108,34 @@ pub(super) enum Means {
 }
 
 impl<F: Real> State<F> {
+    /// The state of means at time 0, of which `own` cells are own ones and ghosts are behind them.
+    pub(super) fn new(
+        backend: &Backend,
+        now: Buffer<F>,
+        own: usize,
+        n_faces: usize,
+        has_sum: bool,
+    ) -> Self {
+        let (means, fluxes) = (now.len(), VARIABLES * n_faces);
+        State {
+            now,
+            old: backend.zeros(means),
+            next: backend.zeros(means),
+            sums: StageSums {
+                means: backend.zeros(if has_sum { means } else { 0 }),
+                fluxes: backend.zeros(if has_sum { fluxes } else { 0 }),
+            },
+            local: backend.zeros(0),
+            flux: backend.zeros(fluxes),
+            rate: backend.zeros(own),
+            statistics: Statistics::new(backend, own),
+            cell_sum: CellSum { partials: Partials::new(backend, own, 1), sum: backend.zeros(1) },
+            time: 0.0,
+            steps: 0,
+            largest_rate: 0.0,
+        }
+    }
+
     pub(super) fn means(&self, of: Means) -> &Buffer<F> {
         match of {
             Means::Now => &self.now,
@@ -158,21 +186,22 @@ impl<F: Real> CompressibleSolver<F> {
         numerics: &CompressibleNumerics,
     ) -> Result<Self, CompressibleError> {
         let moments = CellMoments::new(mesh, geometry);
-        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
-        Self::with_stencils(backend, (mesh, geometry), (moments, &stencils), problem, numerics)
+        let stencils = &Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
+        let whole = WholeMesh { mesh, geometry, moments: &moments, stencils };
+        Self::with_stencils(backend, whole, problem, numerics)
     }
 
-    /// As [`CompressibleSolver::new`], with the moments of the cells and stencils of the degree of `numerics`.
+    /// As [`CompressibleSolver::new`], with stencils of the degree of `numerics`.
     ///
     /// # Errors
     /// As [`CompressibleSolver::new`].
     pub fn with_stencils(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        (moments, stencils): (CellMoments, &Stencils),
+        whole: WholeMesh<'_>,
         problem: &CompressibleProblem,
         numerics: &CompressibleNumerics,
     ) -> Result<Self, CompressibleError> {
+        let WholeMesh { mesh, geometry, moments, stencils } = whole;
         let (found, patches) = (problem.conditions.len(), mesh.patches.len());
         if found != patches {
             return Err(CompressibleError::Conditions { found, patches });
@@ -180,11 +209,7 @@ impl<F: Real> CompressibleSolver<F> {
         if !(problem.gamma > 1.0 && problem.gamma.is_finite()) {
             return Err(CompressibleError::Gamma { value: problem.gamma });
         }
-        let degree = match (numerics.one_point, numerics.reconstruction) {
-            (false, Reconstruction::Quadratic) => Degree::Two,
-            _ => Degree::One,
-        };
-        let rule = FaceRule::new(mesh, geometry, &moments, degree);
+        let rule = FaceRule::new(mesh, geometry, moments, numerics.degree());
         tracing::debug!(
             "reconstruction: {} cells of a lower degree, levels {:?}",
             stencils.reduced,
@@ -198,38 +223,20 @@ impl<F: Real> CompressibleSolver<F> {
         });
         let is_fused = numerics.is_fused(problem.viscous.is_some(), backend.device().is_some());
         let fused = is_fused
-            .then(|| FusedResidual::new(backend, mesh, &rule, &moments, stencils, numerics));
+            .then(|| FusedResidual::new(backend, (mesh, &rule), moments, stencils, numerics));
         let polynomials = PolynomialsOnBackend {
-            second: second_moments(backend, &moments),
-            coefficients: backend.zeros(match stencils.terms {
-                0 => 0,
-                terms => VARIABLES * n * (1 + terms),
-            }),
-            factors: backend.zeros(VARIABLES * n),
-            softness: narrow(backend, softness(mesh, &moments)),
+            second: second_moments(backend, moments),
+            softness: narrow(backend, softness(mesh, moments)),
             nodes: (numerics.limiter == Limiter::Mlp)
-                .then(|| NodeBounds::new(backend, mesh, &moments)),
-            level: backend.zeros(n),
-            stencils: AnyStencils::new(backend, stencils, None, numerics.weights),
+                .then(|| NodeBounds::new(backend, mesh, moments)),
+            ..PolynomialsOnBackend::zeros(
+                backend,
+                n,
+                AnyStencils::new(backend, stencils, None, numerics.weights),
+            )
         };
         let has_sum = numerics.method.has_sum();
-        let state = State {
-            now: narrow(backend, initial),
-            old: backend.zeros(VARIABLES * n),
-            next: backend.zeros(VARIABLES * n),
-            sums: StageSums {
-                means: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
-                fluxes: backend.zeros(if has_sum { VARIABLES * mesh.n_faces() } else { 0 }),
-            },
-            local: backend.zeros(0),
-            flux: backend.zeros(VARIABLES * mesh.n_faces()),
-            rate: backend.zeros(n),
-            statistics: Statistics::new(backend, n),
-            cell_sum: CellSum { partials: Partials::new(backend, n, 1), sum: backend.zeros(1) },
-            time: 0.0,
-            steps: 0,
-            largest_rate: 0.0,
-        };
+        let state = State::new(backend, narrow(backend, initial), n, mesh.n_faces(), has_sum);
         let mut solver = CompressibleSolver {
             boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
             viscous: Arc::new(ViscousData::new(
@@ -239,8 +246,8 @@ impl<F: Real> CompressibleSolver<F> {
                 problem.gamma,
             )),
             mesh: Arc::new(MeshOnBackend {
-                cells: FaceCells::new(backend, mesh),
-                volume: narrow(backend, moments.volume),
+                cells: Arc::new(FaceCells::new(backend, mesh)),
+                volume: narrow_slice(backend, &moments.volume),
                 area: narrow_slice(backend, &geometry.face_area_vector),
                 points: FacePointsOnBackend::new(backend, &rule),
             }),

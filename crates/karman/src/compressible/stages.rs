@@ -1,6 +1,6 @@
 //! A stage of a time step: fluxes in one of the forms of the residual, sums, and repetitions with a lower order.
 
-use super::detection::{Candidates, LowestOrder, corrected_flux, raise_levels};
+use super::detection::{Candidates, LowestOrder, corrected_flux, curvatures, raise_levels};
 use super::error::CompressibleError;
 use super::fused::FusedResidual;
 use super::limiter::{Limited, Limiter, LimiterView, limiter_factors, scale_polynomials};
@@ -34,13 +34,25 @@ impl<F: Real> CompressibleSolver<F> {
         self.evaluate_fluxes(Means::Now);
         self.sum_fluxes(stage, is_first, length);
         let troubled = self.read_count()?;
-        if troubled == 0 && !self.bounds_extrema() {
-            return Ok(0);
+        let mut cells = 0;
+        if troubled > 0 || self.bounds_extrema() {
+            cells = self.lower_orders(stage, is_first, length)?;
         }
+        self.mesh.cells.fetch(&mut [&mut self.state.next]);
+        Ok(cells)
+    }
+
+    /// Computes the means of a stage again with a lower order in troubled cells; their number, over all repetitions.
+    fn lower_orders(
+        &mut self,
+        stage: &ExplicitStage,
+        is_first: bool,
+        length: StepLength,
+    ) -> Result<usize, CompressibleError> {
         if self.fused.is_some() {
             self.reconstruct(Means::Now);
         }
-        blas::fill(&self.backend, self.mesh.n_cells(), 0, &mut self.polynomials.level);
+        blas::fill(&self.backend, self.mesh.n_polynomials(), 0, &mut self.polynomials.level);
         let mut cells = 0;
         for _ in 0..MAX_REPETITIONS {
             let risen = self.raise_levels()?;
@@ -100,7 +112,7 @@ impl<F: Real> CompressibleSolver<F> {
 
     /// Polynomials of means, limited.
     pub(super) fn reconstruct(&mut self, of: Means) {
-        let n = self.mesh.n_cells();
+        let n = self.mesh.n_polynomials();
         let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
         let means = self.state.means(of);
         let q = States::of(means);
@@ -122,7 +134,7 @@ impl<F: Real> CompressibleSolver<F> {
             return;
         };
         let (backend, means) = (&self.backend, self.state.means(of));
-        let (n, q) = (self.mesh.n_cells(), States::of(means));
+        let (n, q) = (self.mesh.n_polynomials(), States::of(means));
         let polynomials = Polynomials::of(coefficients, means, terms);
         nodes.set_factors(backend, n, &q, &polynomials, softness, factors);
         let layout = Layout::of(backend);
@@ -135,7 +147,7 @@ impl<F: Real> CompressibleSolver<F> {
             return;
         }
         let means = self.state.means(of);
-        let (n, q) = (self.mesh.n_cells(), States::of(means));
+        let (n, q) = (self.mesh.n_polynomials(), States::of(means));
         let is_smooth =
             limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
         let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
@@ -228,25 +240,29 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     fn raise_levels(&mut self) -> Result<usize, CompressibleError> {
-        let n = self.mesh.n_cells();
+        let (n, is_bounded) = (self.mesh.n_cells(), self.bounds_extrema());
+        let PolynomialsOnBackend { coefficients, stencils, level, curvature, .. } =
+            &mut self.polynomials;
+        let backend = &self.backend;
+        if is_bounded {
+            let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
+            if curvature.is_empty() {
+                *curvature = backend.zeros(self.mesh.n_polynomials());
+            }
+            curvatures(backend, n, &polynomials, curvature);
+            self.mesh.cells.fetch(&mut [curvature]);
+        }
         let candidates = Candidates {
             new: States::of(&self.state.next),
             old: States::of(&self.state.now),
+            curvature: curvature.view(),
             gamma: F::from_f64(self.gamma),
-            bounded: self.bounds_extrema(),
+            bounded: is_bounded,
         };
-        let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
-        let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
-        let backend = &self.backend;
-        raise_levels(
-            backend,
-            n,
-            &candidates,
-            &stencils.cells_alone(),
-            &polynomials,
-            level,
-            &mut self.state.cell_sum.partials,
-        );
+        let stencil = stencils.cells_alone();
+        let partials = &mut self.state.cell_sum.partials;
+        raise_levels(backend, n, &candidates, &stencil, level, partials);
+        self.mesh.cells.fetch(&mut [level]);
         self.read_count()
     }
 }

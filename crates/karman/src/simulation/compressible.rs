@@ -1,8 +1,10 @@
 //! A case of compressible flow on the run loop.
 
+mod computation;
 mod fields;
 mod march;
 mod monitors;
+mod ranks;
 mod setup;
 mod speeds;
 
@@ -16,28 +18,33 @@ use crate::backend::{Backend, converted};
 use crate::case::{Case, CompressibleCase, Equation as EquationCase, ExactField, Surface};
 use crate::compressible::cell_means::{conserved_means, means};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, VELOCITY};
+use crate::compressible::reconstruction::stencil::Stencils;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::viscous::ViscousGas;
 use crate::compressible::{
     CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleProblem,
-    CompressibleSolver, DESCRIPTOR, PrescribedFields,
+    CompressibleSolver, DESCRIPTOR, PrescribedFields, WholeMesh,
 };
 use crate::descriptor::{Descriptor, FieldData};
 use crate::finite_volume::Prescribed;
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
+use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
 use crate::summary::{FlowSummary, GasSummary, LinearSummary, NamedList, Summary};
+use computation::Computation;
 use fields::{FieldBuffers, quantities};
-use march::March;
 use monitors::Monitors;
 use speeds::OpenPatches;
 use std::sync::Arc;
 
 /// A compressible flow with its monitors.
 struct CompressibleRun<F: Real> {
+    /// That of the flow, of several ranks of the flow on the whole mesh.
     backend: Backend,
-    march: March<F>,
+    /// That of the run.
+    run_backend: Backend,
+    computation: Computation<F>,
     unknowns: Vec<Unknown>,
     dimension: usize,
     gas_constant: f64,
@@ -57,7 +64,9 @@ impl<F: Real> CompressibleRun<F> {
         place: (&Mesh, &Geometry),
         initial: PrescribedFields,
     ) -> Result<Self, SimulationError> {
-        let (mesh, _) = place;
+        let (mesh, geometry) = place;
+        let (run_backend, ranks) = (backend, case.run.ranks);
+        let backend = &if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
         let problem = CompressibleProblem {
             gamma: own.gamma,
             conditions: mesh.patches.iter().map(|patch| condition(own, patch)).collect(),
@@ -65,7 +74,10 @@ impl<F: Real> CompressibleRun<F> {
             source: own.source.as_ref().map(|source| source.each_ref().map(shared)),
             viscous: own.viscous,
         };
-        let flow = CompressibleSolver::new(backend, place, &problem, &own.numerics)?;
+        let moments = CellMoments::new(mesh, geometry);
+        let stencils = &Stencils::new(mesh, geometry, &moments, own.numerics.reconstruction);
+        let whole = WholeMesh { mesh, geometry, moments: &moments, stencils };
+        let flow = CompressibleSolver::with_stencils(backend, whole, &problem, &own.numerics)?;
         let mut names = vec![DENSITY];
         names.extend(&VELOCITY[..mesh.dimension]);
         names.push(PRESSURE);
@@ -75,8 +87,9 @@ impl<F: Real> CompressibleRun<F> {
             open_patches: OpenPatches::new(place, &problem.conditions, own.viscous.is_some()),
             averages: fields::averages(backend, case, mesh, &names),
             buffers: fields::buffers(backend, case, mesh),
-            march: March::new(own, backend, place, flow)?,
+            computation: Computation::new(ranks, run_backend, own, whole, flow)?,
             backend: backend.clone(),
+            run_backend: run_backend.clone(),
             unknowns: names.iter().map(unknown).collect(),
             dimension: mesh.dimension,
             gas_constant: own.gas_constant,
@@ -85,9 +98,12 @@ impl<F: Real> CompressibleRun<F> {
     }
 
     fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
-        let mut values = self.backend.zeros(self.march.flow().means().len() / VARIABLES);
-        self.march.flow().cell_quantity(quantity, self.gas_constant, &mut values);
-        Ok(self.march.flow().read(&values)?)
+        let values = self.computation.with_flow(|flow| {
+            let mut values = self.backend.zeros(flow.n_cells());
+            flow.cell_quantity(quantity, self.gas_constant, &mut values);
+            flow.read(&values)
+        })?;
+        Ok(values?)
     }
 
     fn no_field(&self, name: &str) -> SimulationError {
@@ -124,11 +140,11 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn clock(&self) -> (f64, usize) {
-        self.march.flow().clock()
+        self.computation.with_progress(CompressibleSolver::clock)
     }
 
     fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
-        self.march.advance(step)
+        self.computation.advance(step)
     }
 
     fn fault(&self, name: &str, value: f64) -> Option<&'static str> {
@@ -137,18 +153,23 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let monitored = self.monitors.evaluate(self.march.flow_mut())?;
+        if self.monitors.are_none() {
+            return Ok(Monitored::default());
+        }
+        let monitors = &mut self.monitors;
+        let monitored = self.computation.with_flow(|flow| monitors.evaluate(flow))??;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
-        let CompressibleRun { march, averages, buffers, .. } = self;
-        let flow = march.flow();
-        let (after, _) = flow.clock();
+        let CompressibleRun { computation, averages, buffers, .. } = self;
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
-        let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
-        averages.add([before, after], &mut fields)
+        computation.with_flow(|flow| {
+            let (after, _) = flow.clock();
+            let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
+            averages.add([before, after], &mut fields)
+        })?
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -156,11 +177,11 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn warnings_at_end(&mut self, _end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
-        self.open_patches.warnings(self.march.flow_mut())
+        self.computation.with_flow(|flow| self.open_patches.warnings(flow))?
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        self.monitors.line(self.march.flow_mut(), line)
+        self.computation.with_flow(|flow| self.monitors.line(flow, line))?
     }
 
     fn surface(
@@ -169,7 +190,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
         let gas = fields::Gas { constant: self.gas_constant, viscous: self.viscous };
-        fields::surface(self.march.flow_mut(), gas, place, surface)
+        self.computation.with_flow(|flow| fields::surface(flow, gas, place, surface))?
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
@@ -214,7 +235,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let zero: Arc<dyn Prescribed> = Arc::new(0.0);
         let [y, z] = [1, 2].map(|k| prescribed(VELOCITY[k]).unwrap_or_else(|| zero.clone()));
         let n = mesh.n_cells();
-        let gamma = self.march.flow().gamma();
+        let gamma = self.computation.with_progress(CompressibleSolver::gamma);
         let found = conserved_means(place, &[density, x, y, z, pressure], gamma, time);
         let q = found.unwrap_or_else(|_| vec![f64::NAN; 5 * n]);
         let density = &q[..n];
@@ -232,7 +253,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
-        Ok(self.march.flow().step_of(number).min(longest))
+        Ok(self.computation.with_progress(|flow| flow.step_of(number)).min(longest))
     }
 
     fn rebuild(
@@ -245,16 +266,16 @@ impl<F: Real> Equation for CompressibleRun<F> {
             unreachable!("a case of compressible flow")
         };
         let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
-        let means = self.march.flow().read(self.march.flow().means())?;
+        let means = self.computation.with_flow(|flow| flow.read(flow.means()))??;
         let n = means.len() / VARIABLES;
         let fields: Vec<&[f64]> = means.chunks(n).collect();
         let states = transfer.states(&fields, &place.1.cell_centre, &is_gas);
         let means: Vec<F> = states.concat().into_iter().map(F::from_f64).collect();
         // Any state: the means replace it.
         let initial = [1.0, 0.0, 0.0, 0.0, 1.0].map(|value| Arc::new(value) as Arc<dyn Prescribed>);
-        let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;
-        rebuilt.march.restore(means, self.march.flow().clock())?;
-        rebuilt.march.courant = self.march.courant;
+        let mut rebuilt = CompressibleRun::start(case, own, &self.run_backend, place, initial)?;
+        rebuilt.computation.restore(means, self.clock())?;
+        rebuilt.computation.courant = self.computation.courant;
         rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
@@ -265,14 +286,17 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
-        let [mass, .., energy] = self.march.flow_mut().totals()?;
-        let kinetic_energy = self.march.flow_mut().kinetic_energy()?;
-        let courant = self.march.courant;
-        let sizes = self.march.flow().stencil_sizes().iter().enumerate();
-        let stencil_sizes = sizes
-            .filter(|(size, count)| *size > 0 && **count > 0)
-            .map(|(size, count)| (size.to_string(), *count))
-            .collect();
+        let courant = self.computation.courant;
+        let (totals, kinetic_energy) =
+            self.computation.with_flow(|flow| (flow.totals(), flow.kinetic_energy()))?;
+        let ([mass, .., energy], kinetic_energy) = (totals?, kinetic_energy?);
+        let stencil_sizes = self.computation.with_progress(|flow| {
+            let sizes = flow.stencil_sizes().iter().enumerate();
+            sizes
+                .filter(|(size, count)| *size > 0 && **count > 0)
+                .map(|(size, count)| (size.to_string(), *count))
+                .collect()
+        });
         let gas = GasSummary { mass, energy, kinetic_energy, courant, stencil_sizes };
         summary.flow = Some(FlowSummary::Compressible(gas));
         Ok(())
@@ -282,24 +306,26 @@ impl<F: Real> Equation for CompressibleRun<F> {
 /// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for CompressibleRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
-        let means = self.backend.read(self.march.flow().means()).map_err(state_error)?;
-        let (time, steps) = self.march.flow().clock();
+        let means = self.computation.with_flow(|flow| self.backend.read(flow.means()));
+        let means = means.map_err(state_error)?.map_err(state_error)?;
+        let (time, steps) = self.clock();
         let mut arrays = vec![
             NamedArray::reals("conserved_means", converted(means)),
             NamedArray::reals("clock", vec![time, steps as f64]),
-            NamedArray::reals("courant", vec![self.march.courant]),
+            NamedArray::reals("courant", vec![self.computation.courant]),
         ];
         arrays.extend(self.averages.arrays()?);
         Ok(arrays)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
-        let means = checkpoint.reals("conserved_means", &[self.march.flow().means().len()])?;
+        let size = self.computation.with_progress(|flow| flow.means().len());
+        let means = checkpoint.reals("conserved_means", &[size])?;
         let clock = checkpoint.reals("clock", &[2])?;
         let (time, steps) = (clock[0], clock[1] as usize);
-        self.march.courant = checkpoint.reals("courant", &[1])?[0];
+        self.computation.courant = checkpoint.reals("courant", &[1])?[0];
         let means: Vec<F> = means.iter().map(|value| F::from_f64(*value)).collect();
-        self.march.restore(means, (time, steps)).map_err(state_error)?;
+        self.computation.restore(means, (time, steps)).map_err(state_error)?;
         self.averages.restore(checkpoint, time)
     }
 }

@@ -122,9 +122,7 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
     let reason = match &case.equation {
         EquationCase::Heat(heat) => refused_heat(heat),
         EquationCase::Incompressible(flow) => refused_flow(flow),
-        EquationCase::Compressible(_) => {
-            Some("[compressible] runs on one rank; set ranks = 1".to_owned())
-        }
+        EquationCase::Compressible(_) => None,
     };
     reason.map_or(Ok(()), |reason| refused(&reason))
 }

@@ -58,12 +58,40 @@ impl<F: Real> FusedResidual<F> {
     /// The data of a mesh whose faces have the points of `rule`.
     pub(super) fn new(
         backend: &Backend,
-        mesh: &Mesh,
-        rule: &FaceRule,
+        (mesh, rule): (&Mesh, &FaceRule),
         moments: &CellMoments,
         stencils: &Stencils,
         numerics: &CompressibleNumerics,
     ) -> Self {
+        let limit = match numerics.residual {
+            ResidualForm::Fused => stencils.terms,
+            _ => MOST_ROWS,
+        };
+        let rows = RowWeights { mesh, rule, moments, stencils };
+        let cells: Vec<u32> = (0..mesh.n_cells() as u32).collect();
+        let with_rows = if rows.exist(limit) { &cells[..] } else { &[] };
+        Self::with_rows(backend, rows, with_rows, numerics.weights)
+    }
+
+    /// The data of a part of a mesh, with rows of weights of the cells `with_rows`.
+    pub(super) fn of_part(
+        backend: &Backend,
+        (mesh, rule): (&Mesh, &FaceRule),
+        (moments, stencils): (&CellMoments, &Stencils),
+        with_rows: &[u32],
+        precision: WeightPrecision,
+    ) -> Self {
+        let rows = RowWeights { mesh, rule, moments, stencils };
+        Self::with_rows(backend, rows, with_rows, precision)
+    }
+
+    fn with_rows(
+        backend: &Backend,
+        rows: RowWeights<'_>,
+        with_rows: &[u32],
+        precision: WeightPrecision,
+    ) -> Self {
+        let RowWeights { mesh, rule, .. } = rows;
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
         let per_face = rule.per_face();
         let place = |face: usize, k: usize| match per_face {
@@ -79,14 +107,9 @@ impl<F: Real> FusedResidual<F> {
                 });
             }
         }
-        let limit = match numerics.residual {
-            ResidualForm::Fused => stencils.terms,
-            _ => MOST_ROWS,
-        };
-        let rows = RowWeights { mesh, rule, moments, stencils };
         let boundary = n_interior as u32..n_faces as u32;
         FusedResidual {
-            classes: rows.classes(backend, per_face, limit, numerics.weights),
+            classes: rows.classes(backend, with_rows, precision),
             area: backend.upload(area),
             traces: backend.zeros(2 * VARIABLES * total),
             boundary_faces: backend.upload(boundary.collect()),
@@ -132,7 +155,7 @@ impl<F: Real> FusedResidual<F> {
         let q = States::of(means);
         let traces = &mut self.traces;
         if self.classes.is_empty() {
-            let n = mesh.n_cells();
+            let n = mesh.n_polynomials();
             match &polynomials.stencils {
                 AnyStencils::Same(s) => {
                     traces_by_polynomials(backend, n, &s.view(), &q, &sides, traces);
@@ -198,23 +221,24 @@ impl RowWeights<'_> {
         faces.map(|face| (self.rule.offsets[face + 1] - self.rule.offsets[face]) as usize).sum()
     }
 
-    /// The classes; none where a cell has more points than `limit`, or faces have different numbers of points.
+    /// Whether all cells have rows: no cell has more points than `limit`, and faces have equally many.
+    fn exist(&self, limit: usize) -> bool {
+        // The numbers of rows that kernels are compiled for.
+        let exist = |rows: usize| rows <= limit && matches!(rows, 3..=6 | MOST_ROWS);
+        self.rule.per_face() != 0 && (0..self.mesh.n_cells()).all(|cell| exist(self.count(cell)))
+    }
+
+    /// The classes of some cells.
     fn classes<F: Real>(
         &self,
         backend: &Backend,
-        per_face: usize,
-        limit: usize,
+        cells: &[u32],
         precision: WeightPrecision,
     ) -> Vec<RowClass<F>> {
         let offsets = &self.stencils.offsets;
         let mut lists: Vec<Vec<u32>> = vec![vec![]; MOST_ROWS + 1];
-        for cell in 0..self.mesh.n_cells() {
-            let rows = self.count(cell);
-            // The numbers of rows that kernels are compiled for.
-            if per_face == 0 || rows > limit || !matches!(rows, 3..=6 | MOST_ROWS) {
-                return vec![];
-            }
-            lists[rows].push(cell as u32);
+        for cell in cells {
+            lists[self.count(*cell as usize)].push(*cell);
         }
         let lists = lists.into_iter().enumerate().filter(|(_, cells)| !cells.is_empty());
         lists

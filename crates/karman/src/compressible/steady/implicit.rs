@@ -13,11 +13,10 @@ use super::super::solver::CompressibleSolver;
 use super::super::state::{Conserved, States, VARIABLES};
 use super::SteadyIteration;
 use super::jacobian::{JacobianProduct, right_hand_side};
-use super::lu_sgs::LuSgs;
+use super::lu_sgs::{Colours, LuSgs};
 use super::residual_norms::{ResidualNorms, ScaledResiduals, Scales, mean_pressure};
 use crate::backend::{Backend, Buffer, Partials, blas};
 use crate::linear::{Method, Params, SolveOutcome, Solver};
-use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use karman_backend::prelude::*;
 
@@ -88,25 +87,26 @@ pub struct ImplicitMarch<F: Real> {
 }
 
 impl<F: Real> ImplicitMarch<F> {
-    /// The march of a flow from its present state, with the Courant number of the first step.
+    /// The march of a flow in a domain of a volume from its present state, with the Courant number of the first step; `colours` are those of the
+    /// cells of the flow.
     ///
     /// # Errors
     /// [`CompressibleError`] where the solver cannot be set up or the backend failed.
     pub fn new(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
         mut flow: CompressibleSolver<F>,
+        (volume, colours): (f64, Colours),
         first_courant: f64,
     ) -> Result<Self, CompressibleError> {
-        let volume: f64 = geometry.cell_volume.iter().sum();
-        let n = mesh.n_cells();
+        let of_vectors = &backend.of_vectors(VARIABLES);
+        let n = flow.n_cells();
         flow.refresh()?;
         flow.set_local_steps(first_courant);
         let scales = scales(&flow.totals()?, flow.gamma(), volume);
         let shared = (flow.mesh.clone(), flow.viscous.clone());
-        let sweeps = LuSgs::new(backend, mesh, shared, flow.gamma(), scales)?;
+        let sweeps = LuSgs::new(backend, colours, shared, flow.gamma(), scales);
         let norms = ResidualNorms::new(backend, n, volume);
-        let operator = JacobianProduct::new(backend, flow, norms, scales);
+        let operator = JacobianProduct::new(of_vectors, flow, norms, scales);
         let params = Params {
             method: Method::Fgmres,
             relative_tolerance: LINEAR_TOLERANCE,
@@ -116,7 +116,7 @@ impl<F: Real> ImplicitMarch<F> {
         };
         Ok(ImplicitMarch {
             solver: Solver::with_preconditioner(
-                backend,
+                of_vectors,
                 Box::new(operator),
                 Box::new(sweeps),
                 &params,
@@ -243,6 +243,7 @@ impl<F: Real> ImplicitMarch<F> {
             &mut state.now,
             factors,
         );
+        flow.mesh.cells.fetch(&mut [&mut flow.state.now]);
         largest_of(&backend, factors, shortening);
         let least = 1.0 - backend.read(shortening)?[0];
         let sums = flow.finish_step(true)?;

@@ -7,7 +7,7 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::super::solver::{CompressibleSolver, Means};
-use super::super::state::{Conserved, States};
+use super::super::state::{Conserved, States, VARIABLES};
 use super::residual_norms::{ResidualNorms, Scales, balance_of};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::finite_volume::CellFaces;
@@ -34,7 +34,7 @@ impl<F: Real> JacobianProduct<F> {
         norms: ResidualNorms<F>,
         scales: [f64; 3],
     ) -> Self {
-        let n = flow.means().len();
+        let n = norms.residual.len();
         JacobianProduct {
             norms,
             scales: backend.upload(scales.map(F::from_f64).to_vec()),
@@ -54,19 +54,25 @@ impl<F: Real> Operator<F> for JacobianProduct<F> {
         self.norms.residual.len()
     }
 
+    fn total_unknowns(&self) -> usize {
+        VARIABLES * self.flow.mesh.cells.n_total()
+    }
+
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
         let unknowns = x.len();
         let n = self.flow.mesh.n_cells();
+        let total = self.total_unknowns();
         blas::dot_partials(backend, unknowns, x, x, &mut self.partials);
         blas::finish_sum(backend, &self.partials, &mut self.square);
         let increment = IncrementView {
             x: States::of(x),
             scales: Scales { values: self.scales.view() },
             square: self.square.view(),
-            length: F::from_f64((f64::EPSILON * unknowns as f64).sqrt()),
+            length: F::from_f64((f64::EPSILON * total as f64).sqrt()),
         };
         let state = &mut self.flow.state;
         perturbed(backend, n, &States::of(&state.now), &increment, &mut state.next);
+        self.flow.mesh.cells.fetch(&mut [&mut state.next]);
         self.flow.evaluate_fluxes(Means::Next);
         let (source, has_source) = self.flow.source();
         derivative(

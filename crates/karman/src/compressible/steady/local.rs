@@ -5,7 +5,6 @@ use super::super::solver::CompressibleSolver;
 use super::SteadyIteration;
 use super::residual_norms::ResidualNorms;
 use crate::backend::Backend;
-use crate::mesh::Geometry;
 use crate::real::Real;
 
 /// The march of a flow to its steady state by local steps of a fixed Courant number.
@@ -16,15 +15,9 @@ pub struct LocalMarch<F: Real> {
 }
 
 impl<F: Real> LocalMarch<F> {
-    /// The march of a flow from its present state.
-    pub fn new(
-        backend: &Backend,
-        geometry: &Geometry,
-        flow: CompressibleSolver<F>,
-        courant: f64,
-    ) -> Self {
-        let volume = geometry.cell_volume.iter().sum();
-        let norms = ResidualNorms::new(backend, geometry.cell_volume.len(), volume);
+    /// The march of a flow in a domain of a volume from its present state.
+    pub fn new(backend: &Backend, flow: CompressibleSolver<F>, volume: f64, courant: f64) -> Self {
+        let norms = ResidualNorms::new(backend, flow.n_cells(), volume);
         LocalMarch { flow, norms, courant }
     }
 

@@ -8,7 +8,7 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::super::on_backend::MeshOnBackend;
-use super::super::state::{Conserved, Primitive, States};
+use super::super::state::{Conserved, Primitive, States, VARIABLES};
 use super::super::viscous::{ViscosityLaw, ViscousData, ViscousView};
 use super::residual_norms::Scales;
 use crate::backend::{Backend, Buffer, Segment, View, blas};
@@ -19,10 +19,43 @@ use crate::operators::incidence::{with_sign, without_sign};
 use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of symmetric sweeps.
 const SWEEPS: usize = 3;
+
+/// The cells by colour; those of one colour share no face.
+#[derive(Clone, Debug)]
+pub struct Colours {
+    /// Where colours begin in `cells`: `[colours + 1]`.
+    offsets: Vec<usize>,
+    cells: Vec<u32>,
+}
+
+impl Colours {
+    /// Colours the cells of a mesh.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] of a mesh of too many faces.
+    pub fn new(mesh: &Mesh) -> Result<Colours, LinearError> {
+        let Colouring { offsets, rows: cells, .. } = Colouring::of(&face_graph(mesh)?);
+        Ok(Colours { offsets, cells })
+    }
+
+    /// The cells of a range, counted from its first.
+    #[must_use]
+    pub fn of_range(&self, own: &Range<usize>) -> Colours {
+        let (mut offsets, mut cells) = (vec![0], vec![]);
+        for colour in self.offsets.windows(2) {
+            let all = self.cells[colour[0]..colour[1]].iter();
+            let inside = all.filter(|cell| own.contains(&(**cell as usize)));
+            cells.extend(inside.map(|cell| cell - own.start as u32));
+            offsets.push(cells.len());
+        }
+        Colours { offsets, cells }
+    }
+}
 
 /// The sweeps at a state.
 pub(super) struct LuSgs<F: Real> {
@@ -33,6 +66,8 @@ pub(super) struct LuSgs<F: Real> {
     offsets: Vec<usize>,
     /// Cells by colour.
     order: Buffer<u32>,
+    /// z with its ghosts, `[5][n_local]`, on one of several ranks.
+    extended: Option<Buffer<F>>,
     /// q: `[5][n_cells]`.
     pub(super) means: Buffer<F>,
     /// Δτ: `[n_cells]`.
@@ -41,27 +76,28 @@ pub(super) struct LuSgs<F: Real> {
 }
 
 impl<F: Real> LuSgs<F> {
-    /// The sweeps on a mesh; the state is set before each use.
+    /// The sweeps by colours; the state is set before each use.
     pub(super) fn new(
         backend: &Backend,
-        mesh: &Mesh,
+        colours: Colours,
         (on_backend, viscous): (Arc<MeshOnBackend<F>>, Arc<ViscousData<F>>),
         gamma: f64,
         scales: [f64; 3],
-    ) -> Result<Self, LinearError> {
-        let n = mesh.n_cells();
-        let Colouring { offsets, rows, .. } = Colouring::of(&face_graph(mesh)?);
+    ) -> Self {
+        let (n, n_local) = (on_backend.n_cells(), on_backend.cells.n_local());
+        let is_part = on_backend.cells.halo().is_some();
         on_backend.cells.neighbours(backend);
-        Ok(LuSgs {
+        LuSgs {
             mesh: on_backend,
             viscous,
             gamma: F::from_f64(gamma),
-            offsets,
-            order: backend.upload(rows),
-            means: backend.zeros(5 * n),
+            offsets: colours.offsets,
+            order: backend.upload(colours.cells),
+            extended: is_part.then(|| backend.zeros(VARIABLES * n_local)),
+            means: backend.zeros(VARIABLES * n_local),
             local: backend.zeros(n),
             scales: backend.upload(scales.map(F::from_f64).to_vec()),
-        })
+        }
     }
 }
 
@@ -85,14 +121,25 @@ impl<F: Real> Preconditioner<F> for LuSgs<F> {
             scales: Scales { values: self.scales.view() },
             gamma: self.gamma,
             viscous: self.viscous.view(),
+            stride: self.mesh.cells.n_local(),
         };
         let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
+        let n = self.mesh.n_cells();
+        let own = z;
+        let z = match &mut self.extended {
+            None => &mut *own,
+            Some(extended) => extended,
+        };
         blas::fill(backend, z.len(), F::literal(0.0), z);
         let colours = self.offsets.windows(2).map(|bounds| (bounds[0], bounds[1] - bounds[0]));
         for _ in 0..SWEEPS {
             for (first, count) in colours.clone().chain(colours.clone().rev()) {
                 sweep(backend, count, first, &cells, &faces, &sweep_data, &States::of(r), z);
+                self.mesh.cells.fetch(&mut [z]);
             }
+        }
+        if let Some(extended) = &self.extended {
+            own_entries(backend, n, &States::of(extended), own);
         }
     }
 
@@ -119,6 +166,14 @@ pub(super) struct SweepView<'a, F: Real> {
     pub gamma: F,
     /// Viscous terms.
     pub viscous: ViscousView<'a, F>,
+    /// Distance between the variables of z.
+    pub stride: usize,
+}
+
+/// The entries of own cells. Traffic a cell: 80 (f64).
+#[kernel(out(own))]
+pub(super) fn own_entries<F: Real>(c: usize, extended: &States<F>) -> Conserved<F> {
+    extended.at(c)
 }
 
 /// |u·S| + c|S| + 2ν'|S|/d of a state.
@@ -178,7 +233,7 @@ pub(super) fn sweep<F: Real>(
     z: &mut Segment<F>,
 ) {
     let c = data.order[first + i] as usize;
-    let n = r.stride;
+    let n = data.stride;
     let own = data.q.at(c).primitive(data.gamma);
     let mut sum = Conserved::<F>::zero();
     let mut rate = F::literal(0.0);

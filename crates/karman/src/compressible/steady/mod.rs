@@ -8,6 +8,7 @@ pub mod residual_norms;
 
 pub use implicit::ImplicitMarch;
 pub use local::LocalMarch;
+pub use lu_sgs::Colours;
 pub use residual_norms::ScaledResiduals;
 
 use super::state::VARIABLES;

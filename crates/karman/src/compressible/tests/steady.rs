@@ -6,7 +6,7 @@ use super::super::steady::lu_sgs::flux_change;
 use super::exact::{GAMMA, error_of, manufactured, numerics, problem};
 use crate::backend::Backend;
 use crate::backend::testing::everywhere;
-use crate::compressible::steady::{ImplicitMarch, LocalMarch, SteadyIteration};
+use crate::compressible::steady::{Colours, ImplicitMarch, LocalMarch, SteadyIteration};
 use crate::compressible::{
     CompressibleBoundaryCondition, CompressibleError, CompressibleNumerics, CompressibleProblem,
     CompressibleSolver, Limiter, Reconstruction,
@@ -29,7 +29,12 @@ fn march(
     courant: f64,
 ) -> ImplicitMarch<f64> {
     let flow = CompressibleSolver::new(backend, place, problem, numerics).unwrap();
-    ImplicitMarch::new(backend, place, flow, courant).unwrap()
+    let of_mesh = (volume(place.1), Colours::new(place.0).unwrap());
+    ImplicitMarch::new(backend, flow, of_mesh, courant).unwrap()
+}
+
+fn volume(geometry: &Geometry) -> f64 {
+    geometry.cell_volume.iter().sum()
 }
 
 fn iterate(march: &mut ImplicitMarch<f64>, count: usize) -> Vec<SteadyIteration> {
@@ -125,7 +130,7 @@ fn local_steps_reach_the_state_of_the_implicit_march() {
     iterate(&mut implicit, 12);
     let flow =
         CompressibleSolver::<f64>::new(&backend, place, &problem, &numerics(QUADRATIC)).unwrap();
-    let mut local = LocalMarch::new(&backend, &geometry, flow, 0.8);
+    let mut local = LocalMarch::new(&backend, flow, volume(&geometry), 0.8);
     let reports: Vec<SteadyIteration> = (0..400).map(|_| local.iterate().unwrap()).collect();
     let [first, last] = [reports[0], reports[399]].map(|report| report.residuals.largest());
     assert!(last < 1e-2 * first, "{first} {last}");

@@ -4,11 +4,11 @@ use super::super::SimulationError;
 use super::super::equation::{Advance, SteadyProgress};
 use crate::backend::Backend;
 use crate::case::{CompressibleCase, SteadyCase, SteadyMarch};
-use crate::compressible::CompressibleSolver;
-use crate::compressible::steady::{ImplicitMarch, LocalMarch, SteadyIteration};
-use crate::mesh::{Geometry, Mesh};
+use crate::compressible::steady::{Colours, ImplicitMarch, LocalMarch, SteadyIteration};
+use crate::compressible::{CompressibleError, CompressibleSolver, WholeMesh};
 use crate::real::Real;
 use crate::summary::NamedList;
+use std::ops::Range;
 
 /// A flow with its march.
 pub(super) struct March<F: Real> {
@@ -28,21 +28,55 @@ enum MarchForm<F: Real> {
     Implicit(Box<ImplicitMarch<F>>, SteadyCase),
 }
 
+/// What a march to a steady state needs of the mesh of a flow.
+pub(super) struct Domain {
+    /// Σ V over all cells.
+    volume: f64,
+    /// Of the implicit march.
+    colours: Option<Colours>,
+}
+
+impl Domain {
+    /// The domain of the whole mesh.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the cells cannot be coloured.
+    pub(super) fn new(
+        case: &CompressibleCase,
+        mesh: WholeMesh<'_>,
+    ) -> Result<Domain, SimulationError> {
+        let is_implicit = case.steady.is_some_and(|steady| steady.march == SteadyMarch::Implicit);
+        let colours = is_implicit.then(|| Colours::new(mesh.mesh)).transpose();
+        Ok(Domain {
+            volume: mesh.geometry.cell_volume.iter().sum(),
+            colours: colours.map_err(CompressibleError::from)?,
+        })
+    }
+
+    /// That of the flow of a rank with a range of the cells.
+    pub(super) fn of_range(&self, own: &Range<usize>) -> Domain {
+        let colours = self.colours.as_ref().map(|colours| colours.of_range(own));
+        Domain { volume: self.volume, colours }
+    }
+}
+
 impl<F: Real> March<F> {
     pub(super) fn new(
         case: &CompressibleCase,
         backend: &Backend,
-        place: (&Mesh, &Geometry),
+        Domain { volume, colours }: Domain,
         flow: CompressibleSolver<F>,
     ) -> Result<Self, SimulationError> {
         let form = match case.steady.map(|steady| (steady.march, steady.settings)) {
             None => MarchForm::InTime(Box::new(flow)),
             Some((SteadyMarch::LocalSteps { cfl }, settings)) => {
-                let march = LocalMarch::new(backend, place.1, flow, cfl);
+                let march = LocalMarch::new(backend, flow, volume, cfl);
                 MarchForm::Local(Box::new(march), settings)
             }
             Some((SteadyMarch::Implicit, settings)) => {
-                let march = ImplicitMarch::new(backend, place, flow, settings.pseudo_cfl)?;
+                let Some(colours) = colours else { unreachable!("an implicit march has colours") };
+                let of_mesh = (volume, colours);
+                let march = ImplicitMarch::new(backend, flow, of_mesh, settings.pseudo_cfl)?;
                 MarchForm::Implicit(Box::new(march), settings)
             }
         };

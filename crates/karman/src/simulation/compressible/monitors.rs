@@ -93,15 +93,17 @@ impl<F: Real> Monitors<F> {
         })
     }
 
+    /// Whether there are neither probes nor patches.
+    pub(super) fn are_none(&self) -> bool {
+        self.probes.is_empty() && self.patches.is_empty()
+    }
+
     /// Values of probes and patches.
     pub(super) fn evaluate(
         &mut self,
         flow: &mut CompressibleSolver<F>,
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
-        if self.probes.is_empty() && self.patches.is_empty() {
-            return Ok(monitored);
-        }
         flow.refresh()?;
         if !self.probes.is_empty() {
             let columns = self.at_probes.values(flow, self.dimension)?;

@@ -37,9 +37,10 @@ pub(super) fn files(folder: &Path) -> Files {
     for of_machine in ["device", "ranks", "phases", "throughput", "memory"] {
         map.remove(of_machine);
     }
-    let linear = map["linear"].as_object_mut().unwrap();
-    linear.remove("setup_seconds");
-    linear.remove("solve_seconds");
+    if let Some(linear) = map.get_mut("linear").and_then(|of| of.as_object_mut()) {
+        linear.remove("setup_seconds");
+        linear.remove("solve_seconds");
+    }
     if let Some(adaptation) = map.get_mut("adaptation").and_then(|of| of.as_object_mut()) {
         adaptation.retain(|name, _| !name.ends_with("_seconds"));
     }
@@ -288,21 +289,10 @@ fn cases_of_one_rank_are_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         new(text, folder.path()).err().unwrap().to_string()
     };
-    let square = |rest: &str| {
-        format!(
-            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"cpu\"\nranks = 2\n{rest}"
-        )
-    };
+    let square = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"cpu\"\nranks = 2\n";
     let walls = "[boundary]\nxmin.temperature = 1.0\nxmax = \"insulated\"\nymin = \"insulated\"\nymax = \"insulated\"\n";
-    let heat = |rest: &str| square(&format!("[heat]\n{rest}\n{walls}"));
+    let heat = |rest: &str| format!("{square}[heat]\n{rest}\n{walls}");
     for (text, want) in [
-        (
-            square(
-                "[compressible]\ngas_constant = 2.0\n[initial]\nvelocity = [1.0, 0.0]\npressure = 1.0\ndensity = 1.0\n[time]\ncfl = 0.5\n\
-                 end = 1.0\n[boundary]\nxmin = \"slip_wall\"\nxmax = \"slip_wall\"\nymin = \"slip_wall\"\nymax = \"slip_wall\"\n",
-            ),
-            "ranks = 2: [compressible] runs on one rank; set ranks = 1",
-        ),
         (
             heat("[linear_solver]\npreconditioner = \"gauss_seidel\""),
             "ranks = 2: [linear_solver] preconditioner = \"gauss_seidel\" runs on one rank; set preconditioner = \"amg\", \

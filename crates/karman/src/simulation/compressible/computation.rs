@@ -1,0 +1,134 @@
+//! The flow of a run, on one rank or on several.
+
+use super::super::SimulationError;
+use super::super::equation::Advance;
+use super::march::{Domain, March};
+use super::ranks::{Ranks, Step};
+use crate::backend::Backend;
+use crate::case::CompressibleCase;
+use crate::compressible::{CompressibleSolver, WholeMesh};
+use crate::real::Real;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A flow that advances.
+pub(super) struct Computation<F: Real> {
+    form: Mutex<Form<F>>,
+    /// Courant number of the last step.
+    pub(super) courant: f64,
+}
+
+enum Form<F: Real> {
+    /// One rank.
+    One(Box<March<F>>),
+    /// Several ranks. Monitors, output and checkpoints use the flow on the whole mesh, to which the ranks hand over their means when they are
+    /// needed.
+    Several {
+        ranks: Ranks<F>,
+        whole: Box<CompressibleSolver<F>>,
+        /// Whether the means of `whole` are those of the ranks.
+        is_current: bool,
+    },
+}
+
+impl<F: Real> Form<F> {
+    /// The flow, of several ranks that on the whole mesh with its progress; its means may be those of an earlier step.
+    fn flow(&mut self) -> &mut CompressibleSolver<F> {
+        match self {
+            Form::One(march) => march.flow_mut(),
+            Form::Several { whole, .. } => whole,
+        }
+    }
+}
+
+impl<F: Real> Computation<F> {
+    /// The flow on `ranks` ranks; of several it is on the host, and `backend` is that of the ranks.
+    ///
+    /// # Errors
+    /// As [`March::new`] and [`Ranks::new`].
+    pub(super) fn new(
+        ranks: usize,
+        backend: &Backend,
+        case: &CompressibleCase,
+        mesh: WholeMesh<'_>,
+        mut flow: CompressibleSolver<F>,
+    ) -> Result<Self, SimulationError> {
+        let domain = Domain::new(case, mesh)?;
+        let form = if ranks == 1 {
+            Form::One(Box::new(March::new(case, backend, domain, flow)?))
+        } else {
+            let ranks = Ranks::new(ranks, backend, case, (mesh, &domain), &flow)?;
+            flow.follow(ranks.progress()?);
+            Form::Several { ranks, whole: Box::new(flow), is_current: true }
+        };
+        Ok(Computation { form: Mutex::new(form), courant: 0.0 })
+    }
+
+    fn form(&self) -> MutexGuard<'_, Form<F>> {
+        self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result of `read` on the flow with its progress; its means may be those of an earlier step.
+    pub(super) fn with_progress<R>(&self, read: impl FnOnce(&CompressibleSolver<F>) -> R) -> R {
+        read(self.form().flow())
+    }
+
+    /// The result of `read` on the flow with its means, which stay as they are.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn with_flow<R>(
+        &self,
+        read: impl FnOnce(&mut CompressibleSolver<F>) -> R,
+    ) -> Result<R, SimulationError> {
+        let mut form = self.form();
+        if let Form::Several { ranks, whole, is_current } = &mut *form
+            && !*is_current
+        {
+            ranks.gather(whole)?;
+            *is_current = true;
+        }
+        Ok(read(form.flow()))
+    }
+
+    /// One step of length `step`, or an iteration.
+    ///
+    /// # Errors
+    /// As [`March::advance`].
+    pub(super) fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
+        let form = self.form.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match form {
+            Form::One(march) => {
+                let advance = march.advance(step)?;
+                self.courant = march.courant;
+                Ok(advance)
+            }
+            Form::Several { ranks, whole, is_current } => {
+                *is_current = false;
+                let Step { advance, progress, courant } = ranks.advance(step)?;
+                whole.follow(progress);
+                self.courant = courant;
+                Ok(advance)
+            }
+        }
+    }
+
+    /// Sets the means, of the whole mesh, with their time and number of steps.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the backend or a rank failed.
+    pub(super) fn restore(
+        &mut self,
+        means: Vec<F>,
+        clock: (f64, usize),
+    ) -> Result<(), SimulationError> {
+        let form = self.form.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match form {
+            Form::One(march) => march.restore(means, clock),
+            Form::Several { ranks, whole, is_current } => {
+                whole.restore(means.clone(), clock)?;
+                *is_current = true;
+                ranks.restore(means, clock)
+            }
+        }
+    }
+}
