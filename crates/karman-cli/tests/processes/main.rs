@@ -63,9 +63,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             if let Some(adaptation) = map.get_mut("adaptation").and_then(Value::as_object_mut) {
                 adaptation.retain(|name, _| !name.ends_with("_seconds"));
             }
-            let linear = map["linear"].as_object_mut().unwrap();
-            linear.remove("setup_seconds");
-            linear.remove("solve_seconds");
+            if let Some(linear) = map.get_mut("linear").and_then(Value::as_object_mut) {
+                linear.remove("setup_seconds");
+                linear.remove("solve_seconds");
+            }
             files.insert(name, summary.to_string().into_bytes());
         } else if !name.ends_with(".log") && name != "log.txt" && !name.starts_with('.') {
             files.insert(name, std::fs::read(&path).unwrap());
@@ -258,6 +259,20 @@ fn a_flow_in_time_has_the_files_of_one_rank_and_goes_on_from_a_checkpoint() {
 fn a_steady_flow_has_the_files_of_one_rank() {
     let steady = "[incompressible.pressure]\npreconditioner = \"jacobi\"\nrelative_tolerance = 1e-1\n[steady]\ntolerance = 5e-2\n";
     compare(&flow(steady, "xmin.velocity_inlet = [1.0, 0.0, 0.0]\n"), &[2]);
+}
+
+/// A shock in a closed box of mixed elements, whose limiter computes some cells again.
+#[test]
+fn a_compressible_flow_has_the_files_of_one_rank() {
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"mixed\"\njitter = 0.2\n\
+                [compressible]\ngas_constant = 1.0\nlimiter = \"mood\"\n[initial]\ndensity = \"if(x + 0.3*y < 0.5, 1, 0.02)\"\n\
+                pressure = \"if(x + 0.3*y < 0.5, 1, 0.01)\"\n[boundary]\nxmin = \"slip_wall\"\nxmax = \"slip_wall\"\n\
+                ymin = \"slip_wall\"\nymax = \"slip_wall\"\nzmin = \"slip_wall\"\nzmax = \"slip_wall\"\n[time]\ncfl = 0.4\n\
+                end = 0.006\n[checkpoint]\nevery = 0.003\n[output]\nfields = [\"density\", \"mach\"]\n\
+                picture = { field = \"density\", slice = { axis = \"z\", at = 0.5 } }\n[[output.probe]]\nname = \"middle\"\n\
+                at = [0.41, 0.57, 0.33]\n[[output.line]]\nname = \"axis\"\nfrom = [0.0, 0.3, 0.33]\nto = [1.0, 0.7, 0.33]\n\
+                points = 31\n[[output.patch]]\nname = \"wall\"\npatches = [\"xmin\"]\n[run]\nbackend = \"cpu\"\nthreads = 1\n";
+    compare(text, &[2]);
 }
 
 #[test]

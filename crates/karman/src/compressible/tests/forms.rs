@@ -73,7 +73,8 @@ fn fused_residuals_are_those_of_the_stages() {
                 means(&backend, (&mesh, &geometry), &numerics)
             };
             let stages = of(ResidualForm::Stages);
-            for form in [ResidualForm::Auto, ResidualForm::Fused, ResidualForm::FusedRows] {
+            // `auto` is one of the others.
+            for form in [ResidualForm::Fused, ResidualForm::FusedRows] {
                 let difference = largest_difference(&stages, &of(form));
                 assert!(
                     difference < 1e-12,
@@ -83,6 +84,8 @@ fn fused_residuals_are_those_of_the_stages() {
         }
     }
 }
+
+const SAME: &[WeightPrecision] = &[WeightPrecision::Same];
 
 #[test]
 fn every_form_is_the_same_on_every_backend() {
@@ -94,7 +97,10 @@ fn every_form_is_the_same_on_every_backend() {
             (ResidualForm::Fused, false, Limiter::None),
             (ResidualForm::FusedRows, false, Limiter::Minmod),
         ] {
-            for weights in WeightPrecision::ALL {
+            // Each kernel with weights in single precision, on the meshes that have them all.
+            let has_single = ["cube_tetrahedron_coarse", "mixed"].contains(&name);
+            let precisions = if has_single { &WeightPrecision::ALL[..] } else { SAME };
+            for &weights in precisions {
                 let numerics = CompressibleNumerics {
                     residual,
                     one_point,

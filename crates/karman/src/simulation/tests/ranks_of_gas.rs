@@ -55,6 +55,12 @@ fn case(mesh: &str, flow: &str, boundary: &str, ranks: usize) -> String {
     )
 }
 
+/// A case of one rank for processes: cells that are computed again, averages, probes.
+pub(super) fn text_of_processes() -> String {
+    let flow = "flux = \"hllc\"\nlimiter = \"mood\"\n".to_owned() + TUBE + &time("ssp_rk2", 0.005);
+    case(MIXED, &flow, CLOSED, 1)
+}
+
 fn compare(mesh: &str, flow: &str, boundary: &str) {
     let of_ranks = |ranks| case(mesh, flow, boundary, ranks);
     assert_files_of_ranks(&of_ranks, &[3, 7], &results(&of_ranks(1)));
