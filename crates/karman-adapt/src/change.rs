@@ -91,6 +91,7 @@ impl AdaptiveMesh<'_> {
             VertexChange::Move(vertex, place, hint) => {
                 self.vertices[vertex as usize] = place;
                 self.hints[vertex as usize] = hint;
+                change.cavity.iter().for_each(|&cell| self.measure_cell(cell));
                 return;
             }
             VertexChange::Remove(vertex) => {
@@ -103,7 +104,9 @@ impl AdaptiveMesh<'_> {
         change.old_faces.iter().for_each(|&face| self.faces.remove(face));
         change.old_ridges.iter().for_each(|&ridge| self.ridges.remove(ridge));
         for (nodes, region) in change.cells {
-            inserted.push(self.cells.insert(replaced(nodes, NEW, number), region));
+            let cell = self.cells.insert(replaced(nodes, NEW, number), region);
+            self.measure_cell(cell);
+            inserted.push(cell);
         }
         for (nodes, tag) in change.faces {
             self.faces.insert(replaced(nodes, NEW, number), tag);

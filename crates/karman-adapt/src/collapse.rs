@@ -32,9 +32,9 @@ pub(crate) fn collapse_short(
         return None;
     }
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target, rule.longest)?;
-        let before = trial.cavity.iter().map(|&cell| mesh.quality(mesh.cells.padded(cell)));
-        let least = rule.quality.min(rule.quality_share * before.fold(f64::INFINITY, f64::min));
+        let trial = Collapse::new(mesh, vertex, target, rule.longest, f64::INFINITY)?;
+        let before = mesh.highest_distortion(&trial.cavity);
+        let least = rule.quality.min(rule.quality_share / before);
         if trial.lowest < least {
             return None;
         }
@@ -53,14 +53,17 @@ pub(crate) fn collapse_for_energy(
     surface_tolerance: f64,
 ) -> Option<Change> {
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST)?;
+        if !is_along(mesh, vertex, target) {
+            return None;
+        }
         let mut decrease = -energy::LEAST_DECREASE;
-        for &cell in &trial.cavity {
-            decrease += energy::of_cell(mesh.quality(mesh.cells.padded(cell)));
+        for &cell in mesh.cells.around(vertex) {
+            decrease += energy::of_cell(mesh.distortions[cell as usize]);
         }
         let mut list = vec![];
         mesh.neighbours(vertex, &mut list);
         list.iter().for_each(|&node| decrease += mesh.lengths.of_edge(mesh.length(vertex, node)));
+        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST, decrease)?;
         trial.lengths.iter().for_each(|&length| decrease -= mesh.lengths.of_edge(length));
         decrease -= trial.energy;
         (decrease > 0.0)
@@ -88,34 +91,42 @@ struct Collapse {
 }
 
 impl Collapse {
-    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented or an edge longer than `longest`.
-    fn new(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32, longest: f64) -> Option<Self> {
-        let is_along = match mesh.kinds[vertex as usize] {
-            VertexKind::Corner => false,
-            VertexKind::Ridge => mesh.is_ridge(vertex, target),
-            VertexKind::Surface => {
-                mesh.faces.around_edge(vertex, target).count() == mesh.dimension - 1
+    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented, an edge longer than `longest` or the energy of
+    /// the cells not below `budget`.
+    fn new(
+        mesh: &AdaptiveMesh<'_>,
+        vertex: u32,
+        target: u32,
+        longest: f64,
+        budget: f64,
+    ) -> Option<Self> {
+        if !is_along(mesh, vertex, target) {
+            return None;
+        }
+        let cavity = mesh.cells.around(vertex).to_vec();
+        // The nodes of the cells with both vertices, those of the others.
+        let (mut shared, mut arising) = (vec![], vec![]);
+        let mut remaining = 0.0;
+        for contains_target in [true, false] {
+            for &cell in &cavity {
+                let nodes = mesh.cells.padded(cell);
+                if nodes.contains(&target) != contains_target {
+                    continue;
+                }
+                remaining += f64::from(u8::from(!contains_target));
+                for &node in &nodes[..mesh.dimension + 1] {
+                    if node != vertex && !shared.contains(&node) && !arising.contains(&node) {
+                        let list = if contains_target { &mut shared } else { &mut arising };
+                        list.push(node);
+                    }
+                }
             }
-            VertexKind::Interior => true,
-        };
-        if !is_along {
+        }
+        if shared.is_empty() || remaining == 0.0 {
             return None;
         }
-        let cavity: Vec<u32> = mesh.cells.around(vertex).collect();
-        let (mut shared, mut nodes_around) = (vec![], vec![]);
-        for &cell in &cavity {
-            let nodes = mesh.cells.nodes_of(cell);
-            let list = if nodes.contains(&target) { &mut shared } else { &mut nodes_around };
-            list.extend_from_slice(nodes);
-        }
-        if shared.is_empty() || nodes_around.is_empty() {
-            return None;
-        }
-        nodes_around.sort_unstable();
-        nodes_around.dedup();
-        let arising = nodes_around.iter().filter(|node| **node != vertex && !shared.contains(node));
-        let mut lengths = Vec::with_capacity(nodes_around.len());
-        for &node in arising {
+        let mut lengths = Vec::with_capacity(arising.len());
+        for node in arising {
             let length = mesh.length(target, node);
             if length > longest {
                 return None;
@@ -130,12 +141,16 @@ impl Collapse {
                 continue;
             }
             let joined = replaced(nodes, vertex, target);
-            let quality = mesh.quality(joined);
-            if quality <= 0.0 {
+            let distortion = mesh.distortion(joined);
+            if distortion == f64::INFINITY {
                 return None;
             }
-            lowest = lowest.min(quality);
-            total += energy::of_cell(quality);
+            lowest = lowest.min(1.0 / distortion);
+            total += energy::of_cell(distortion);
+            remaining -= 1.0;
+            if total + remaining * energy::LEAST_OF_CELL >= budget {
+                return None;
+            }
             cells.push((joined, mesh.cells.tag(cell)));
         }
         Some(Collapse { vertex, target, cavity, cells, lengths, lowest, energy: total })
@@ -153,6 +168,16 @@ impl Collapse {
             (change.old_ridges, change.ridges) = of(&mesh.ridges, VertexKind::Ridge)?;
         }
         Some(change)
+    }
+}
+
+/// Whether the kind of the vertex allows that it is joined to `target`.
+fn is_along(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32) -> bool {
+    match mesh.kinds[vertex as usize] {
+        VertexKind::Corner => false,
+        VertexKind::Ridge => mesh.is_ridge(vertex, target),
+        VertexKind::Surface => mesh.faces.around_edge(vertex, target).count() == mesh.dimension - 1,
+        VertexKind::Interior => true,
     }
 }
 
@@ -181,9 +206,10 @@ fn joined(
         let place = mesh.on_surface(kind, complex.tag(element), centre);
         norm(subtract(place, centre))
     };
-    let before = complex.around(vertex).map(|element| deviation(element, complex.padded(element)));
+    let before =
+        complex.around(vertex).iter().map(|&element| deviation(element, complex.padded(element)));
     let limit = before.fold(tolerance, f64::max);
-    for element in complex.around(vertex) {
+    for &element in complex.around(vertex) {
         old.push(element);
         let nodes = complex.padded(element);
         if nodes.contains(&target) {

@@ -1,7 +1,7 @@
 //! The sequence of operations that adapts a mesh.
 
 use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
-use crate::energy::LengthPenalty;
+use crate::energy::{self, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept_parts::KeptParts;
@@ -279,20 +279,29 @@ impl AdaptiveMesh<'_> {
         (0..n).map(|i| (i * stride % n) as u32).collect()
     }
 
-    /// Faces between two cells, each once, with a vertex whose cells changed in the sweep `since` or later.
+    /// Faces between two cells of which one is distorted, each once, with a vertex whose cells changed in the sweep `since` or later.
     fn interior_faces(&self, since: u32) -> Vec<[u32; 3]> {
-        let mut faces = Vec::with_capacity(4 * self.cells.len());
-        for cell in self.cells.elements() {
+        let of_cell = |cell: u32| {
             let [a, b, c, d] = self.cells.padded(cell);
-            for mut face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
-                face.sort_unstable();
-                if face.iter().any(|&vertex| self.changed[vertex as usize] >= since) {
-                    faces.push(face);
-                }
-            }
-        }
-        faces.par_sort_unstable();
-        faces.chunk_by(|a, b| a == b).filter(|same| same.len() == 2).map(|same| same[0]).collect()
+            let faces = [[b, c, d], [a, c, d], [a, b, d], [a, b, c]];
+            let is_recent =
+                |face: &[u32; 3]| face.iter().any(|&vertex| self.changed[vertex as usize] >= since);
+            let is_first = move |face: &[u32; 3]| {
+                let others = self.cells.around_edge(face[0], face[1]);
+                let mut behind = others
+                    .filter(|&other| other != cell && self.cells.padded(other).contains(&face[2]));
+                behind.next().is_some_and(|other| other > cell || !self.is_distorted(other))
+            };
+            faces.into_iter().filter(is_recent).filter(is_first)
+        };
+        let cells: Vec<u32> = self.cells.elements().collect();
+        let distorted = cells.par_iter().copied().filter(|&cell| self.is_distorted(cell));
+        distorted.flat_map_iter(of_cell).collect()
+    }
+
+    /// Whether a swap of a face of the cell and of another one not worse can lower the energy: three cells arise.
+    fn is_distorted(&self, cell: u32) -> bool {
+        2.0 * energy::of_cell(self.distortions[cell as usize]) > 3.0 * energy::LEAST_OF_CELL
     }
 }
 

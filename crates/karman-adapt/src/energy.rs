@@ -18,23 +18,37 @@ pub enum LengthPenalty {
 
 /// Weight γ of the number of cells.
 const CELL_WEIGHT: f64 = 1.0;
+/// Least energy of a cell: that of an equilateral one.
+pub(crate) const LEAST_OF_CELL: f64 = CELL_WEIGHT;
 /// Least decrease of the energy for a change.
 pub(crate) const LEAST_DECREASE: f64 = 1e-3;
 
 /// Edges that an operation makes are never longer: φ is 4 or more there.
 pub(crate) const LONGEST: f64 = 2.0;
 
-/// 1/Q − 1 + γ; infinite for a cell that is not positively oriented.
+/// 1/Q − 1 + γ of a cell of the distortion 1/Q.
 #[inline]
-pub(crate) fn of_cell(quality: f64) -> f64 {
-    if quality > 0.0 { 1.0 / quality - 1.0 + CELL_WEIGHT } else { f64::INFINITY }
+pub(crate) fn of_cell(distortion: f64) -> f64 {
+    distortion - 1.0 + CELL_WEIGHT
+}
+
+/// ln l; of lengths about 1 by the series of 2 artanh z, z = (l − 1)/(l + 1), whose next term is below 1e-13.
+#[inline]
+fn logarithm(length: f64) -> f64 {
+    let z = (length - 1.0) / (length + 1.0);
+    if z.abs() > 0.2 {
+        return length.ln();
+    }
+    let terms = [15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0];
+    let series = terms.iter().fold(1.0 / 17.0, |sum, n| sum * z * z + 1.0 / n);
+    2.0 * z * (1.0 + z * z * series)
 }
 
 impl LengthPenalty {
     /// β φ(l).
     #[inline]
     pub(crate) fn of_edge(self, length: f64) -> f64 {
-        let x = 2.0 * length.log2();
+        let x = 2.0 * std::f64::consts::LOG2_E * logarithm(length);
         let square = x * x;
         let fourth = square * square;
         match self {

@@ -71,6 +71,7 @@ impl<'a> AdaptiveMesh<'a> {
             changed: vec![1; n],
             sweeps: 1,
             last_sweep: [0; Operation::COUNT],
+            distortions: vec![],
             cells,
             faces,
             ridges: Complex::new(2, n),
@@ -79,6 +80,7 @@ impl<'a> AdaptiveMesh<'a> {
             kept,
             lengths: LengthPenalty::default(),
         };
+        result.measure_cells();
         result.classify(ridge_angle_deg.to_radians().cos());
         result.surface = Some(surface_of(&result));
         Ok(result)
@@ -137,7 +139,7 @@ impl<'a> AdaptiveMesh<'a> {
         } else {
             (&self.ridges, VertexKind::Ridge)
         };
-        let around: Vec<u32> = lines.around(vertex).collect();
+        let around = lines.around(vertex).to_vec();
         if self.dimension == 3 && around.is_empty() {
             return VertexKind::Surface;
         }

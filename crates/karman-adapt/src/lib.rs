@@ -34,6 +34,7 @@ mod tensor_field;
 mod transfer;
 mod vector;
 mod vertex_kind;
+mod vertex_lists;
 mod walk;
 
 #[cfg(test)]
