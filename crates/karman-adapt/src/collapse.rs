@@ -4,6 +4,7 @@ use crate::change::{Change, VertexChange, replaced};
 use crate::complex::{Complex, NONE};
 use crate::energy;
 use crate::mesh::AdaptiveMesh;
+use crate::node_set::NodeSet;
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
 use crate::vertex_kind::VertexKind;
 
@@ -32,12 +33,10 @@ pub(crate) fn collapse_short(
         return None;
     }
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target, rule.longest, f64::INFINITY)?;
-        let before = mesh.highest_distortion(&trial.cavity);
-        let least = rule.quality.min(rule.quality_share / before);
-        if trial.lowest < least {
-            return None;
-        }
+        let before = mesh.highest_distortion(mesh.cells.around(vertex));
+        let highest = 1.0 / rule.quality.min(rule.quality_share / before);
+        let trial =
+            Collapse::new(mesh, vertex, target, rule.longest, |distortion| distortion <= highest)?;
         trial.change(mesh, rule.surface_tolerance)
     };
     match (removal(a, b), removal(b, a)) {
@@ -53,19 +52,37 @@ pub(crate) fn collapse_for_energy(
     surface_tolerance: f64,
 ) -> Option<Change> {
     let removal = |vertex: u32, target: u32| {
-        if !is_along(mesh, vertex, target) {
-            return None;
-        }
-        let mut decrease = -energy::LEAST_DECREASE;
+        // The decrease if all cells that arise were equilateral and all edges of the length 1.
+        let mut decrease = -mesh.least_gain.energy;
         for &cell in mesh.cells.around(vertex) {
-            decrease += energy::of_cell(mesh.distortions[cell as usize]);
+            decrease += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]);
+            if !mesh.cells.padded(cell).contains(&target) {
+                decrease -= energy::LEAST_OF_CELL;
+            }
         }
-        let mut list = vec![];
-        mesh.neighbours(vertex, &mut list);
-        list.iter().for_each(|&node| decrease += mesh.lengths.of_edge(mesh.length(vertex, node)));
-        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST, decrease)?;
+        let edges_of_vertex = || {
+            let mut list = vec![];
+            mesh.neighbours(vertex, &mut list);
+            let of = |&node: &u32| mesh.lengths.of_edge(mesh.length(vertex, node));
+            list.iter().map(of).fold(0.0, |sum, energy| sum + energy)
+        };
+        // Most removals fail by their cells alone, before the edges are listed.
+        let mut has_edges = false;
+        let mut add_edges = |decrease: &mut f64| {
+            if !has_edges {
+                has_edges = true;
+                *decrease += edges_of_vertex();
+            }
+        };
+        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST, |distortion| {
+            decrease -= mesh.cell_penalty.of_cell(distortion) - energy::LEAST_OF_CELL;
+            if decrease <= 0.0 {
+                add_edges(&mut decrease);
+            }
+            decrease > 0.0
+        })?;
+        add_edges(&mut decrease);
         trial.lengths.iter().for_each(|&length| decrease -= mesh.lengths.of_edge(length));
-        decrease -= trial.energy;
         (decrease > 0.0)
             .then(|| trial.change(mesh, surface_tolerance))
             .flatten()
@@ -85,75 +102,65 @@ struct Collapse {
     cells: Vec<([u32; 4], u32)>,
     /// Lengths of the edges that arise.
     lengths: Vec<f64>,
-    /// Lowest quality of the cells that arise, and their energy.
+    /// Lowest quality of the cells that arise.
     lowest: f64,
-    energy: f64,
 }
 
 impl Collapse {
-    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented, an edge longer than `longest` or the energy of
-    /// the cells not below `budget`.
+    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented or its distortion not accepted, or an edge
+    /// longer than `longest`.
     fn new(
         mesh: &AdaptiveMesh<'_>,
         vertex: u32,
         target: u32,
         longest: f64,
-        budget: f64,
+        mut accept: impl FnMut(f64) -> bool,
     ) -> Option<Self> {
         if !is_along(mesh, vertex, target) {
             return None;
         }
-        let cavity = mesh.cells.around(vertex).to_vec();
-        // The nodes of the cells with both vertices, those of the others.
-        let (mut shared, mut arising) = (vec![], vec![]);
-        let mut remaining = 0.0;
-        for contains_target in [true, false] {
-            for &cell in &cavity {
-                let nodes = mesh.cells.padded(cell);
-                if nodes.contains(&target) != contains_target {
-                    continue;
-                }
-                remaining += f64::from(u8::from(!contains_target));
-                for &node in &nodes[..mesh.dimension + 1] {
-                    if node != vertex && !shared.contains(&node) && !arising.contains(&node) {
-                        let list = if contains_target { &mut shared } else { &mut arising };
-                        list.push(node);
-                    }
-                }
-            }
-        }
-        if shared.is_empty() || remaining == 0.0 {
-            return None;
-        }
-        let mut lengths = Vec::with_capacity(arising.len());
-        for node in arising {
-            let length = mesh.length(target, node);
-            if length > longest {
-                return None;
-            }
-            lengths.push(length);
-        }
+        let cavity = mesh.cells.around(vertex);
         let mut cells = Vec::with_capacity(cavity.len());
-        let (mut lowest, mut total) = (f64::INFINITY, 0.0);
-        for &cell in &cavity {
+        let mut highest = 0.0_f64;
+        for &cell in cavity {
             let nodes = mesh.cells.padded(cell);
             if nodes.contains(&target) {
                 continue;
             }
             let joined = replaced(nodes, vertex, target);
             let distortion = mesh.distortion(joined);
-            if distortion == f64::INFINITY {
+            if distortion == f64::INFINITY || !accept(distortion) {
                 return None;
             }
-            lowest = lowest.min(1.0 / distortion);
-            total += energy::of_cell(distortion);
-            remaining -= 1.0;
-            if total + remaining * energy::LEAST_OF_CELL >= budget {
-                return None;
-            }
+            highest = highest.max(distortion);
             cells.push((joined, mesh.cells.tag(cell)));
         }
-        Some(Collapse { vertex, target, cavity, cells, lengths, lowest, energy: total })
+        if cells.is_empty() || cells.len() == cavity.len() {
+            return None;
+        }
+        // The nodes of the cells with both vertices are neighbours of `target` already, those of the others are to be.
+        let mut neighbours = NodeSet::new();
+        neighbours.insert(vertex);
+        let of = |&cell: &u32| mesh.cells.padded(cell);
+        for nodes in cavity.iter().map(of).filter(|nodes| nodes.contains(&target)) {
+            nodes[..mesh.dimension + 1].iter().for_each(|&node| _ = neighbours.insert(node));
+        }
+        let mut lengths = Vec::with_capacity(cells.len());
+        for (nodes, _) in &cells {
+            for &node in nodes[..mesh.dimension + 1].iter().filter(|&&n| neighbours.insert(n)) {
+                lengths.push(mesh.length(target, node));
+            }
+        }
+        let is_short = lengths.iter().all(|&length| length <= longest);
+        let cavity = cavity.to_vec();
+        is_short.then_some(Collapse {
+            vertex,
+            target,
+            cavity,
+            cells,
+            lengths,
+            lowest: 1.0 / highest,
+        })
     }
 
     /// The change; `None` where the surface would turn or move by more than the tolerance.

@@ -1,7 +1,7 @@
 //! The mesh under adaptation, from a mesh of a file: its faces, ridges and kinds of vertices.
 
 use crate::complex::{Complex, NONE};
-use crate::energy::LengthPenalty;
+use crate::energy::{CellPenalty, LeastGain, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::{KEPT_FACE, Kept};
@@ -79,6 +79,8 @@ impl<'a> AdaptiveMesh<'a> {
             surface: None,
             kept,
             lengths: LengthPenalty::default(),
+            cell_penalty: CellPenalty::default(),
+            least_gain: LeastGain::OF_SMOOTHING,
         };
         result.measure_cells();
         result.classify(ridge_angle_deg.to_radians().cos());

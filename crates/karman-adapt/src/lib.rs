@@ -20,6 +20,7 @@ mod kept_parts;
 mod mesh;
 mod metric;
 mod metric_file;
+mod node_set;
 mod normals;
 mod operation;
 mod quality;

@@ -1,11 +1,12 @@
 //! The mesh that is adapted: cells, the surfaces and ridges that bound them, and the metric at each vertex.
 
 use crate::complex::{Complex, NONE};
-use crate::energy::LengthPenalty;
+use crate::energy::{CellPenalty, LeastGain, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::Kept;
 use crate::kept_parts::KeptParts;
+use crate::node_set::NodeSet;
 use crate::operation::Operation;
 use crate::quality::{Vertex, distortion, edge_length, mean_ratio};
 use crate::simplices::simplex_of;
@@ -46,6 +47,10 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) kept: Kept,
     /// The penalty of edge lengths in the energy.
     pub(crate) lengths: LengthPenalty,
+    /// The energy of cells.
+    pub(crate) cell_penalty: CellPenalty,
+    /// The decrease of the energy that an operation must reach.
+    pub(crate) least_gain: LeastGain,
 }
 
 impl AdaptiveMesh<'_> {
@@ -179,13 +184,10 @@ impl AdaptiveMesh<'_> {
     /// Neighbours of a vertex, each once.
     pub(crate) fn neighbours(&self, vertex: u32, list: &mut Vec<u32>) {
         list.clear();
+        let mut found = NodeSet::new();
+        found.insert(vertex);
         for &cell in self.cells.around(vertex) {
-            for &node in self.cells.nodes_of(cell) {
-                // The list is short: a search in it is faster than sorting all of the nodes.
-                if node != vertex && !list.contains(&node) {
-                    list.push(node);
-                }
-            }
+            list.extend(self.cells.nodes_of(cell).iter().filter(|&&node| found.insert(node)));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::change::{Change, VertexChange};
 use crate::complex::{Complex, NONE};
-use crate::energy;
+use crate::energy::{self, CellPenalty};
 use crate::mesh::AdaptiveMesh;
 use crate::quality::{Vertex, edge_length, ideal_apex};
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
@@ -10,8 +10,6 @@ use crate::vertex_kind::VertexKind;
 
 /// Shares of the way to the target that are tried.
 const STEPS: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.03];
-/// Least decrease of the energy of the cells and edges of a vertex for a move, as a share.
-const LEAST_SHARE: f64 = 3e-4;
 /// Step of the central differences, as a length in the metric.
 const DIFFERENCE: f64 = 0.02;
 /// Longest step along an axis of the metric.
@@ -46,8 +44,8 @@ struct Fit {
 impl Fit {
     const NONE: Fit = Fit { energy: 0.0, lowest: f64::INFINITY, sum: 0.0 };
 
-    fn add_cell(&mut self, distortion: f64) {
-        self.energy += energy::of_cell(distortion);
+    fn add_cell(&mut self, penalty: CellPenalty, distortion: f64) {
+        self.energy += penalty.of_cell(distortion);
         self.lowest = self.lowest.min(1.0 / distortion);
         self.sum += 1.0 / distortion;
     }
@@ -65,7 +63,9 @@ impl<'a> Star<'a> {
     /// The fit with the vertex at its place.
     fn present(&self) -> Fit {
         let mut fit = Fit::NONE;
-        self.cavity.iter().for_each(|&cell| fit.add_cell(self.mesh.distortions[cell as usize]));
+        self.cavity.iter().for_each(|&cell| {
+            fit.add_cell(self.mesh.cell_penalty, self.mesh.distortions[cell as usize])
+        });
         fit.energy += self.edge_energy(&self.mesh.vertices[self.vertex as usize]);
         fit
     }
@@ -80,10 +80,13 @@ impl<'a> Star<'a> {
     /// The fit with the vertex at `place`; the energy is at least `bound` where it is not below it.
     fn fit(&self, place: &Vertex, bound: f64) -> Fit {
         let mut fit = Fit::NONE;
+        // No cell has less energy than an equilateral one: the bound is passed before the last cell.
+        fit.energy = energy::LEAST_OF_CELL * self.cavity.len() as f64;
         for &cell in self.cavity {
             let distortion =
                 self.mesh.distortion_with(self.mesh.cells.padded(cell), (self.vertex, place));
-            fit.add_cell(distortion);
+            fit.add_cell(self.mesh.cell_penalty, distortion);
+            fit.energy -= energy::LEAST_OF_CELL;
             if fit.energy >= bound {
                 return fit;
             }
@@ -101,7 +104,7 @@ impl<'a> Star<'a> {
             .around(self.vertex)
             .first()
             .map_or(0, |&face| self.mesh.faces.tag(face));
-        let bound = before.energy * (1.0 - LEAST_SHARE);
+        let bound = before.energy * (1.0 - self.mesh.least_gain.share);
         for step in STEPS {
             let point = self.mesh.on_surface(kind, tag, add_scaled(start, step, along));
             let hint = self.mesh.hints[self.vertex as usize];

@@ -50,10 +50,11 @@ pub(crate) fn split_long(
 
 /// The split of the edge ab where it lowers the energy.
 pub(crate) fn split_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
-    let mut before = mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
+    let mut before = mesh.lengths.of_edge(mesh.length(a, b)) - mesh.least_gain.energy;
     for cell in mesh.cells.around_edge(a, b) {
         // Two cells arise of each.
-        before += energy::of_cell(mesh.distortions[cell as usize]) - 2.0 * energy::LEAST_OF_CELL;
+        before += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize])
+            - 2.0 * energy::LEAST_OF_CELL;
     }
     if before <= 0.0 {
         return None;
@@ -68,7 +69,7 @@ pub(crate) fn split_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Opt
         }
         let mut highest = 0.0_f64;
         for distortion in trial.distortions(mesh) {
-            decrease -= energy::of_cell(distortion);
+            decrease -= mesh.cell_penalty.of_cell(distortion);
             highest = highest.max(distortion);
             if decrease <= 0.0 {
                 return None;

@@ -46,11 +46,11 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
     let mut before = 0.0;
     let mut cavity = Ring::default();
     for cell in mesh.cells.around_edge(a, b) {
-        before += energy::of_cell(mesh.distortions[cell as usize]);
+        before += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]);
         cavity.push(cell)?;
     }
     let cavity = cavity.list();
-    let budget = before + mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
+    let budget = before + mesh.lengths.of_edge(mesh.length(a, b)) - mesh.least_gain.energy;
     // A polygon of n corners has n − 2 triangles.
     let triangles = (cavity.len() + surface.len() / 2).checked_sub(2)?;
     let is_hopeless = 2.0 * triangles as f64 * energy::LEAST_OF_CELL >= budget;
@@ -90,9 +90,9 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
                     continue;
                 }
                 let [p, q, r] = [ring[i], ring[k], ring[j]];
-                sum += energy::of_cell(mesh.distortion([p, q, r, b]));
+                sum += mesh.cell_penalty.of_cell(mesh.distortion([p, q, r, b]));
                 if sum < bound {
-                    sum += energy::of_cell(mesh.distortion([p, r, q, a]));
+                    sum += mesh.cell_penalty.of_cell(mesh.distortion([p, r, q, a]));
                 }
                 if sum < bound {
                     best[i][j] = sum;
@@ -207,11 +207,12 @@ fn flip(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
         false => (third(second)?, third(first)?),
     };
     let cells = [[left, right, b, NONE], [right, left, a, NONE]];
-    let of_cells = |sum: f64, nodes: [u32; 4]| sum + energy::of_cell(mesh.distortion(nodes));
+    let of_cells =
+        |sum: f64, nodes: [u32; 4]| sum + mesh.cell_penalty.of_cell(mesh.distortion(nodes));
     let old = [first, second].map(|cell| mesh.cells.padded(cell));
     let before = old.into_iter().fold(mesh.lengths.of_edge(mesh.length(a, b)), of_cells);
     let after = cells.into_iter().fold(mesh.lengths.of_edge(mesh.length(left, right)), of_cells);
-    if after >= before - energy::LEAST_DECREASE {
+    if after >= before - mesh.least_gain.energy {
         return None;
     }
     let cells = cells.map(|cell| (cell, region)).to_vec();
@@ -234,15 +235,16 @@ pub(crate) fn swap_face(mesh: &AdaptiveMesh<'_>, [a, b, c]: [u32; 3]) -> Option<
     if opposite(mesh.cells.padded(first), a, b)? == [c, below] {
         std::mem::swap(&mut below, &mut above);
     }
-    let old = [first, second].map(|cell| energy::of_cell(mesh.distortions[cell as usize]));
-    let budget = old[0] + old[1] - energy::LEAST_DECREASE;
+    let old =
+        [first, second].map(|cell| mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]));
+    let budget = old[0] + old[1] - mesh.least_gain.energy;
     let cells = [[a, b], [b, c], [c, a]].map(|[p, q]| [p, q, below, above]);
     let mut after = mesh.lengths.of_edge(mesh.length(above, below));
     for cell in cells {
         if after >= budget {
             return None;
         }
-        after += energy::of_cell(mesh.distortion(cell));
+        after += mesh.cell_penalty.of_cell(mesh.distortion(cell));
     }
     if after >= budget {
         return None;
