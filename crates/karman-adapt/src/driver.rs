@@ -26,7 +26,7 @@ const ROUGH_PASSES: usize = 3;
 /// Share of the vertices below which the collapses and splits of a pass end the passes.
 const FEW_CHANGES: f64 = 0.002;
 /// One cell in so many is repaired in the end.
-const WORST: usize = 200;
+const WORST: usize = 400;
 /// Most sweeps of repairs.
 const REPAIRS: usize = 10;
 /// Edges shorter and longer than this are tried in the rounds of relaxation.
@@ -37,7 +37,7 @@ const TRIED: [f64; 2] = [0.9, 1.2];
 pub struct AdaptOptions {
     /// Most passes of collapses, splits, swaps and smoothing. Default 25.
     pub passes: usize,
-    /// Rounds in which every operation lowers the energy of lengths and qualities. Default 4.
+    /// Rounds in which every operation lowers the energy of lengths and qualities. Default 3.
     pub rounds: usize,
     /// Surfaces that meet at more than this angle have a ridge between them. Default 40°.
     pub ridge_angle_deg: f64,
@@ -54,7 +54,7 @@ impl Default for AdaptOptions {
     fn default() -> Self {
         AdaptOptions {
             passes: 25,
-            rounds: 4,
+            rounds: 3,
             ridge_angle_deg: 40.0,
             surface_tolerance: 1e-3,
             smooth_only: false,
@@ -125,7 +125,7 @@ pub fn adapt_around_frozen(
         for round in 0..options.rounds {
             adaptive.least_gain = LeastGain::of_round(options.rounds - 1 - round);
             // The gradient takes longer than the way to equilateral cells and is worth it behind a round of changes.
-            let changed = adaptive.relax(tolerance, round % 2 == 1);
+            let changed = adaptive.relax(tolerance, round % 2 == 0);
             tracing::debug!("round {}: {changed} changes", round + 1);
             if changed == 0 {
                 break;
@@ -212,6 +212,7 @@ impl AdaptiveMesh<'_> {
         let rank = distortions.len() - 1 - distortions.len() / WORST;
         let (_, acceptable, _) = distortions.select_nth_unstable_by(rank, f64::total_cmp);
         self.cell_penalty = CellPenalty { acceptable: *acceptable };
+        self.least_gain = LeastGain::OF_REPAIRS;
         for sweep in 1..=REPAIRS {
             let changed = self.repair_once(surface_tolerance);
             tracing::debug!("repair {sweep}: {changed} changes");

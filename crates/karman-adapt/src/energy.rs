@@ -35,6 +35,8 @@ pub(crate) struct LeastGain {
 impl LeastGain {
     /// Of passes, whose meshes are still far from the metric.
     pub(crate) const OF_PASSES: LeastGain = LeastGain { energy: 0.05, share: 0.02 };
+    /// Of the repair of the worst cells, which is no further round of the cells around them.
+    pub(crate) const OF_REPAIRS: LeastGain = LeastGain { energy: 0.03, share: 0.008 };
     /// Of smoothing alone.
     pub(crate) const OF_SMOOTHING: LeastGain = LeastGain { energy: 1e-3, share: 3e-4 };
 

@@ -9,7 +9,7 @@ use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
 use crate::vertex_kind::VertexKind;
 
 /// Shares of the way to the target that are tried.
-const STEPS: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.03];
+const STEPS: [f64; 3] = [1.0, 0.5, 0.2];
 /// Step of the central differences, as a length in the metric.
 const DIFFERENCE: f64 = 0.02;
 /// Longest step along an axis of the metric.
