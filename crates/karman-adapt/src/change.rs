@@ -11,6 +11,9 @@ use crate::quality::Vertex;
 use crate::vertex_kind::VertexKind;
 use rayon::prelude::*;
 
+/// Most candidates of a batch: the cells around them are in the second cache of a core.
+const MOST_OF_BATCH: usize = 512;
+
 /// The change of a vertex.
 pub(crate) enum VertexChange {
     /// Nothing.
@@ -75,7 +78,7 @@ impl AdaptiveMesh<'_> {
     }
 
     /// Notes that the cells of these vertices change in this sweep.
-    fn mark(&mut self, cavity: &[u32]) {
+    pub(crate) fn mark(&mut self, cavity: &[u32]) {
         for &cell in cavity {
             for node in self.cells.padded(cell).into_iter().filter(|&node| node < NEW) {
                 self.changed[node as usize] = self.sweeps;
@@ -91,6 +94,7 @@ impl AdaptiveMesh<'_> {
             VertexChange::Move(vertex, place, hint) => {
                 self.vertices[vertex as usize] = place;
                 self.hints[vertex as usize] = hint;
+                change.cavity.iter().for_each(|&cell| self.measure_cell(cell));
                 return;
             }
             VertexChange::Remove(vertex) => {
@@ -103,7 +107,9 @@ impl AdaptiveMesh<'_> {
         change.old_faces.iter().for_each(|&face| self.faces.remove(face));
         change.old_ridges.iter().for_each(|&ridge| self.ridges.remove(ridge));
         for (nodes, region) in change.cells {
-            inserted.push(self.cells.insert(replaced(nodes, NEW, number), region));
+            let cell = self.cells.insert(replaced(nodes, NEW, number), region);
+            self.measure_cell(cell);
+            inserted.push(cell);
         }
         for (nodes, tag) in change.faces {
             self.faces.insert(replaced(nodes, NEW, number), tag);
@@ -131,13 +137,18 @@ impl AdaptiveMesh<'_> {
         (self.vertices.len() - 1) as u32
     }
 
+    /// Number of candidates that are evaluated on an unchanged mesh.
+    pub(crate) fn batch_size(&self) -> usize {
+        (self.cells.len() / 64).clamp(16, MOST_OF_BATCH)
+    }
+
     /// Evaluates the candidates in their order and applies the changes; returns the number applied.
     pub(crate) fn change_in_batches<C: Copy + Send + Sync>(
         &mut self,
         candidates: &[C],
         evaluate: impl Fn(&AdaptiveMesh<'_>, C) -> Option<Change> + Sync,
     ) -> usize {
-        let size = (self.cells.len() / 64).clamp(16, 2048);
+        let size = self.batch_size();
         let mut touched = vec![0u32; self.cells.capacity()];
         let (mut applied, mut batch_number) = (0, 0u32);
         let mut remaining = candidates.iter().copied();

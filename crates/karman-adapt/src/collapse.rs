@@ -4,6 +4,7 @@ use crate::change::{Change, VertexChange, replaced};
 use crate::complex::{Complex, NONE};
 use crate::energy;
 use crate::mesh::AdaptiveMesh;
+use crate::node_set::NodeSet;
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
 use crate::vertex_kind::VertexKind;
 
@@ -32,12 +33,10 @@ pub(crate) fn collapse_short(
         return None;
     }
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target, rule.longest)?;
-        let before = trial.cavity.iter().map(|&cell| mesh.quality(mesh.cells.padded(cell)));
-        let least = rule.quality.min(rule.quality_share * before.fold(f64::INFINITY, f64::min));
-        if trial.lowest < least {
-            return None;
-        }
+        let before = mesh.highest_distortion(mesh.cells.around(vertex));
+        let highest = 1.0 / rule.quality.min(rule.quality_share / before);
+        let trial =
+            Collapse::new(mesh, vertex, target, rule.longest, |distortion| distortion <= highest)?;
         trial.change(mesh, rule.surface_tolerance)
     };
     match (removal(a, b), removal(b, a)) {
@@ -53,16 +52,37 @@ pub(crate) fn collapse_for_energy(
     surface_tolerance: f64,
 ) -> Option<Change> {
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST)?;
-        let mut decrease = -energy::LEAST_DECREASE;
-        for &cell in &trial.cavity {
-            decrease += energy::of_cell(mesh.quality(mesh.cells.padded(cell)));
+        // The decrease if all cells that arise were equilateral and all edges of the length 1.
+        let mut decrease = -mesh.least_gain.energy;
+        for &cell in mesh.cells.around(vertex) {
+            decrease += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]);
+            if !mesh.cells.padded(cell).contains(&target) {
+                decrease -= energy::LEAST_OF_CELL;
+            }
         }
-        let mut list = vec![];
-        mesh.neighbours(vertex, &mut list);
-        list.iter().for_each(|&node| decrease += mesh.lengths.of_edge(mesh.length(vertex, node)));
+        let edges_of_vertex = || {
+            let mut list = vec![];
+            mesh.neighbours(vertex, &mut list);
+            let of = |&node: &u32| mesh.lengths.of_edge(mesh.length(vertex, node));
+            list.iter().map(of).fold(0.0, |sum, energy| sum + energy)
+        };
+        // Most removals fail by their cells alone, before the edges are listed.
+        let mut has_edges = false;
+        let mut add_edges = |decrease: &mut f64| {
+            if !has_edges {
+                has_edges = true;
+                *decrease += edges_of_vertex();
+            }
+        };
+        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST, |distortion| {
+            decrease -= mesh.cell_penalty.of_cell(distortion) - energy::LEAST_OF_CELL;
+            if decrease <= 0.0 {
+                add_edges(&mut decrease);
+            }
+            decrease > 0.0
+        })?;
+        add_edges(&mut decrease);
         trial.lengths.iter().for_each(|&length| decrease -= mesh.lengths.of_edge(length));
-        decrease -= trial.energy;
         (decrease > 0.0)
             .then(|| trial.change(mesh, surface_tolerance))
             .flatten()
@@ -82,63 +102,65 @@ struct Collapse {
     cells: Vec<([u32; 4], u32)>,
     /// Lengths of the edges that arise.
     lengths: Vec<f64>,
-    /// Lowest quality of the cells that arise, and their energy.
+    /// Lowest quality of the cells that arise.
     lowest: f64,
-    energy: f64,
 }
 
 impl Collapse {
-    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented or an edge longer than `longest`.
-    fn new(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32, longest: f64) -> Option<Self> {
-        let is_along = match mesh.kinds[vertex as usize] {
-            VertexKind::Corner => false,
-            VertexKind::Ridge => mesh.is_ridge(vertex, target),
-            VertexKind::Surface => {
-                mesh.faces.around_edge(vertex, target).count() == mesh.dimension - 1
-            }
-            VertexKind::Interior => true,
-        };
-        if !is_along {
+    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented or its distortion not accepted, or an edge
+    /// longer than `longest`.
+    fn new(
+        mesh: &AdaptiveMesh<'_>,
+        vertex: u32,
+        target: u32,
+        longest: f64,
+        mut accept: impl FnMut(f64) -> bool,
+    ) -> Option<Self> {
+        if !is_along(mesh, vertex, target) {
             return None;
         }
-        let cavity: Vec<u32> = mesh.cells.around(vertex).collect();
-        let (mut shared, mut nodes_around) = (vec![], vec![]);
-        for &cell in &cavity {
-            let nodes = mesh.cells.nodes_of(cell);
-            let list = if nodes.contains(&target) { &mut shared } else { &mut nodes_around };
-            list.extend_from_slice(nodes);
-        }
-        if shared.is_empty() || nodes_around.is_empty() {
-            return None;
-        }
-        nodes_around.sort_unstable();
-        nodes_around.dedup();
-        let arising = nodes_around.iter().filter(|node| **node != vertex && !shared.contains(node));
-        let mut lengths = Vec::with_capacity(nodes_around.len());
-        for &node in arising {
-            let length = mesh.length(target, node);
-            if length > longest {
-                return None;
-            }
-            lengths.push(length);
-        }
+        let cavity = mesh.cells.around(vertex);
         let mut cells = Vec::with_capacity(cavity.len());
-        let (mut lowest, mut total) = (f64::INFINITY, 0.0);
-        for &cell in &cavity {
+        let mut highest = 0.0_f64;
+        for &cell in cavity {
             let nodes = mesh.cells.padded(cell);
             if nodes.contains(&target) {
                 continue;
             }
             let joined = replaced(nodes, vertex, target);
-            let quality = mesh.quality(joined);
-            if quality <= 0.0 {
+            let distortion = mesh.distortion(joined);
+            if distortion == f64::INFINITY || !accept(distortion) {
                 return None;
             }
-            lowest = lowest.min(quality);
-            total += energy::of_cell(quality);
+            highest = highest.max(distortion);
             cells.push((joined, mesh.cells.tag(cell)));
         }
-        Some(Collapse { vertex, target, cavity, cells, lengths, lowest, energy: total })
+        if cells.is_empty() || cells.len() == cavity.len() {
+            return None;
+        }
+        // The nodes of the cells with both vertices are neighbours of `target` already, those of the others are to be.
+        let mut neighbours = NodeSet::new();
+        neighbours.insert(vertex);
+        let of = |&cell: &u32| mesh.cells.padded(cell);
+        for nodes in cavity.iter().map(of).filter(|nodes| nodes.contains(&target)) {
+            nodes[..mesh.dimension + 1].iter().for_each(|&node| _ = neighbours.insert(node));
+        }
+        let mut lengths = Vec::with_capacity(cells.len());
+        for (nodes, _) in &cells {
+            for &node in nodes[..mesh.dimension + 1].iter().filter(|&&n| neighbours.insert(n)) {
+                lengths.push(mesh.length(target, node));
+            }
+        }
+        let is_short = lengths.iter().all(|&length| length <= longest);
+        let cavity = cavity.to_vec();
+        is_short.then_some(Collapse {
+            vertex,
+            target,
+            cavity,
+            cells,
+            lengths,
+            lowest: 1.0 / highest,
+        })
     }
 
     /// The change; `None` where the surface would turn or move by more than the tolerance.
@@ -153,6 +175,16 @@ impl Collapse {
             (change.old_ridges, change.ridges) = of(&mesh.ridges, VertexKind::Ridge)?;
         }
         Some(change)
+    }
+}
+
+/// Whether the kind of the vertex allows that it is joined to `target`.
+fn is_along(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32) -> bool {
+    match mesh.kinds[vertex as usize] {
+        VertexKind::Corner => false,
+        VertexKind::Ridge => mesh.is_ridge(vertex, target),
+        VertexKind::Surface => mesh.faces.around_edge(vertex, target).count() == mesh.dimension - 1,
+        VertexKind::Interior => true,
     }
 }
 
@@ -181,9 +213,10 @@ fn joined(
         let place = mesh.on_surface(kind, complex.tag(element), centre);
         norm(subtract(place, centre))
     };
-    let before = complex.around(vertex).map(|element| deviation(element, complex.padded(element)));
+    let before =
+        complex.around(vertex).iter().map(|&element| deviation(element, complex.padded(element)));
     let limit = before.fold(tolerance, f64::max);
-    for element in complex.around(vertex) {
+    for &element in complex.around(vertex) {
         old.push(element);
         let nodes = complex.padded(element);
         if nodes.contains(&target) {

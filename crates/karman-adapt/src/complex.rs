@@ -1,10 +1,11 @@
 //! A set of simplices with the lists of those around each vertex, for insertion and removal in constant time.
 
+use crate::vertex_lists::VertexLists;
+
 /// No vertex, no element.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Simplices of `size` vertices. The simplices around a vertex are a linked list through their corners: an item is
-/// 4 × element + corner.
+/// Simplices of `size` vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Complex {
     /// Vertices of a simplex: 2, 3 or 4.
@@ -13,18 +14,16 @@ pub(crate) struct Complex {
     nodes: Vec<[u32; 4]>,
     /// Region, patch or curve of each simplex.
     tags: Vec<u32>,
-    /// Item that follows each corner in the list of its vertex.
-    next: Vec<[u32; 4]>,
-    /// First item of each vertex.
-    first: Vec<u32>,
+    /// Simplices around each vertex.
+    around: VertexLists,
     /// Removed simplices, whose numbers are given again.
     free: Vec<u32>,
 }
 
 impl Complex {
     pub(crate) fn new(size: usize, n_vertices: usize) -> Self {
-        let first = vec![NONE; n_vertices];
-        Complex { size, nodes: vec![], tags: vec![], next: vec![], first, free: vec![] }
+        let around = VertexLists::new(n_vertices);
+        Complex { size, nodes: vec![], tags: vec![], around, free: vec![] }
     }
 
     /// Numbers of simplices, removed ones included, are below this.
@@ -66,25 +65,25 @@ impl Complex {
 
     /// Simplices around a vertex.
     #[inline]
-    pub(crate) fn around(&self, vertex: u32) -> Around<'_> {
-        Around { complex: self, item: self.first[vertex as usize] }
+    pub(crate) fn around(&self, vertex: u32) -> &[u32] {
+        self.around.of(vertex)
     }
 
     /// Simplices around an edge.
     #[inline]
     pub(crate) fn around_edge(&self, a: u32, b: u32) -> impl Iterator<Item = u32> + '_ {
-        self.around(a).filter(move |&element| self.nodes_of(element).contains(&b))
+        self.around(a).iter().copied().filter(move |&element| self.padded(element).contains(&b))
     }
 
     /// Whether the vertex has simplices.
     #[inline]
     pub(crate) fn touches(&self, vertex: u32) -> bool {
-        self.first[vertex as usize] != NONE
+        !self.around(vertex).is_empty()
     }
 
     /// Makes room for one more vertex.
     pub(crate) fn add_vertex(&mut self) {
-        self.first.push(NONE);
+        self.around.add_vertex();
     }
 
     pub(crate) fn insert(&mut self, nodes: [u32; 4], tag: u32) -> u32 {
@@ -93,61 +92,20 @@ impl Complex {
             None => {
                 self.nodes.push([NONE; 4]);
                 self.tags.push(0);
-                self.next.push([NONE; 4]);
                 (self.nodes.len() - 1) as u32
             }
         };
         self.nodes[element as usize] = nodes;
         self.tags[element as usize] = tag;
-        for (corner, &vertex) in nodes[..self.size].iter().enumerate() {
-            let first = &mut self.first[vertex as usize];
-            self.next[element as usize][corner] = *first;
-            *first = 4 * element + corner as u32;
-        }
+        nodes[..self.size].iter().for_each(|&vertex| self.around.push(vertex, element));
         element
     }
 
     pub(crate) fn remove(&mut self, element: u32) {
         let nodes = self.nodes[element as usize];
-        for (corner, &vertex) in nodes[..self.size].iter().enumerate() {
-            let own = 4 * element + corner as u32;
-            let after = self.next[element as usize][corner];
-            let mut item = self.first[vertex as usize];
-            if item == own {
-                self.first[vertex as usize] = after;
-                continue;
-            }
-            loop {
-                let next = &mut self.next[(item >> 2) as usize][(item & 3) as usize];
-                if *next == own {
-                    *next = after;
-                    break;
-                }
-                item = *next;
-            }
-        }
+        nodes[..self.size].iter().for_each(|&vertex| self.around.remove(vertex, element));
         self.nodes[element as usize] = [NONE; 4];
         self.free.push(element);
-    }
-}
-
-/// Iterator over the simplices around a vertex.
-pub(crate) struct Around<'a> {
-    complex: &'a Complex,
-    item: u32,
-}
-
-impl Iterator for Around<'_> {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        if self.item == NONE {
-            return None;
-        }
-        let (element, corner) = (self.item >> 2, self.item & 3);
-        self.item = self.complex.next[element as usize][corner as usize];
-        Some(element)
     }
 }
 
@@ -161,7 +119,7 @@ mod tests {
         let first = complex.insert([0, 1, 2, NONE], 7);
         let second = complex.insert([2, 1, 3, NONE], 8);
         let third = complex.insert([2, 3, 4, NONE], 9);
-        let mut around: Vec<u32> = complex.around(2).collect();
+        let mut around: Vec<u32> = complex.around(2).to_vec();
         around.sort_unstable();
         assert_eq!(around, [first, second, third]);
         assert_eq!(complex.around_edge(2, 1).count(), 2);
@@ -170,7 +128,7 @@ mod tests {
         assert_eq!((complex.len(), complex.capacity()), (2, 3));
         assert_eq!(complex.insert([1, 3, 4, NONE], 1), second);
         assert_eq!(complex.tag(second), 1);
-        assert_eq!(complex.around(4).count(), 2);
+        assert_eq!(complex.around(4).len(), 2);
         assert!(complex.touches(0) && complex.elements().count() == 3);
     }
 }

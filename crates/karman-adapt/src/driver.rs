@@ -1,7 +1,7 @@
 //! The sequence of operations that adapts a mesh.
 
 use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
-use crate::energy::LengthPenalty;
+use crate::energy::{self, CellPenalty, LeastGain, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept_parts::KeptParts;
@@ -20,11 +20,15 @@ const CHUNK: usize = 1024;
 /// Longest edge that the first pass leaves, unless few edges are as long; it falls by [`FALL`] in each pass.
 const FIRST_LONGEST: f64 = 8.0;
 /// See [`FIRST_LONGEST`].
-const FALL: f64 = 0.85;
+const FALL: f64 = 0.75;
 /// Passes in which cells may become much worse, since the first meshes are far from the metric.
 const ROUGH_PASSES: usize = 3;
 /// Share of the vertices below which the collapses and splits of a pass end the passes.
 const FEW_CHANGES: f64 = 0.002;
+/// One cell in so many is repaired in the end.
+const WORST: usize = 400;
+/// Most sweeps of repairs.
+const REPAIRS: usize = 10;
 /// Edges shorter and longer than this are tried in the rounds of relaxation.
 const TRIED: [f64; 2] = [0.9, 1.2];
 
@@ -33,7 +37,7 @@ const TRIED: [f64; 2] = [0.9, 1.2];
 pub struct AdaptOptions {
     /// Most passes of collapses, splits, swaps and smoothing. Default 25.
     pub passes: usize,
-    /// Rounds in which every operation lowers the energy of lengths and qualities. Default 10.
+    /// Rounds in which every operation lowers the energy of lengths and qualities. Default 3.
     pub rounds: usize,
     /// Surfaces that meet at more than this angle have a ridge between them. Default 40°.
     pub ridge_angle_deg: f64,
@@ -50,7 +54,7 @@ impl Default for AdaptOptions {
     fn default() -> Self {
         AdaptOptions {
             passes: 25,
-            rounds: 10,
+            rounds: 3,
             ridge_angle_deg: 40.0,
             surface_tolerance: 1e-3,
             smooth_only: false,
@@ -106,6 +110,7 @@ pub fn adapt_around_frozen(
     if options.smooth_only {
         passes = adaptive.smooth_to_equilibrium(options.passes);
     } else {
+        adaptive.least_gain = LeastGain::OF_PASSES;
         let first = adaptive.usual_longest().min(FIRST_LONGEST);
         while passes < options.passes {
             let longest = LENGTH_RANGE[1].max(first * FALL.powi(passes as i32));
@@ -118,11 +123,16 @@ pub fn adapt_around_frozen(
             }
         }
         for round in 0..options.rounds {
-            let changed = adaptive.relax(tolerance);
+            adaptive.least_gain = LeastGain::of_round(options.rounds - 1 - round);
+            // The gradient takes longer than the way to equilateral cells: every second round has it, the first and the last of three.
+            let changed = adaptive.relax(tolerance, round % 2 == 0);
             tracing::debug!("round {}: {changed} changes", round + 1);
             if changed == 0 {
                 break;
             }
+        }
+        if options.rounds > 0 {
+            adaptive.repair(tolerance);
         }
     }
     let after = FitReport::of(&adaptive);
@@ -173,8 +183,9 @@ impl AdaptiveMesh<'_> {
         collapsed + split
     }
 
-    /// One round of relaxation: collapses, splits, swaps and moves that lower the energy. Returns their number.
-    fn relax(&mut self, surface_tolerance: f64) -> usize {
+    /// One round of relaxation: collapses, splits, swaps and moves that lower the energy, moves down its gradient if `by_gradient`.
+    /// Returns their number.
+    fn relax(&mut self, surface_tolerance: f64, by_gradient: bool) -> usize {
         let since = self.begin(Operation::Collapse);
         let edges = self.edges_where(|length| length < TRIED[0], true, since);
         let collapse =
@@ -185,12 +196,63 @@ impl AdaptiveMesh<'_> {
         changed += self.change_in_batches(&edges, split_for_energy);
         changed += self.swap();
         changed += self.sweep(Operation::Smooth, Objective::Energy);
-        changed + self.sweep(Operation::SmoothByGradient, Objective::Energy)
+        if by_gradient {
+            changed += self.sweep(Operation::SmoothByGradient, Objective::Energy);
+        }
+        changed
+    }
+
+    /// Improves the cells of largest distortion: operations on their vertices lower an energy in which these cells count by the square.
+    fn repair(&mut self, surface_tolerance: f64) {
+        let mut distortions: Vec<f64> =
+            self.cells.elements().map(|cell| self.distortions[cell as usize]).collect();
+        if distortions.is_empty() {
+            return;
+        }
+        let rank = distortions.len() - 1 - distortions.len() / WORST;
+        let (_, acceptable, _) = distortions.select_nth_unstable_by(rank, f64::total_cmp);
+        self.cell_penalty = CellPenalty { acceptable: *acceptable };
+        self.least_gain = LeastGain::OF_REPAIRS;
+        for sweep in 1..=REPAIRS {
+            let changed = self.repair_once(surface_tolerance);
+            tracing::debug!("repair {sweep}: {changed} changes");
+            if changed == 0 {
+                break;
+            }
+        }
+        self.cell_penalty = CellPenalty::default();
+    }
+
+    /// Operations on the vertices of cells that are not acceptable. Returns their number.
+    fn repair_once(&mut self, surface_tolerance: f64) -> usize {
+        self.sweeps += 1;
+        let since = self.sweeps;
+        let is_poor = |cell: &u32| self.distortions[*cell as usize] > self.cell_penalty.acceptable;
+        let poor: Vec<u32> = self.cells.elements().filter(is_poor).collect();
+        self.mark(&poor);
+        let edges = self.edges_since(since, Some);
+        let mut changed = self.change_in_batches(&edges, swap_edge);
+        if self.dimension == 3 {
+            changed += self.change_in_batches(&self.interior_faces(since), swap_face);
+        }
+        let edges = self.edges_where(|_| true, true, since);
+        changed += self.change_in_batches(&edges, |mesh, edge| {
+            collapse_for_energy(mesh, edge, surface_tolerance)
+        });
+        let edges = self.edges_where(|_| true, false, since);
+        changed += self.change_in_batches(&edges, split_for_energy);
+        changed += self.sweep_since(Operation::Smooth, Objective::Energy, since);
+        changed + self.sweep_since(Operation::SmoothByGradient, Objective::Energy, since)
     }
 
     /// Moves vertices towards equilateral cells, or down the gradient. Returns the number of moves.
     fn sweep(&mut self, operation: Operation, objective: Objective) -> usize {
         let since = self.begin(operation);
+        self.sweep_since(operation, objective, since)
+    }
+
+    /// As [`AdaptiveMesh::sweep`], of vertices whose cells changed in the sweep `since` or later.
+    fn sweep_since(&mut self, operation: Operation, objective: Objective, since: u32) -> usize {
         let mut order = self.scattered_vertices();
         order.retain(|&vertex| self.changed[vertex as usize] >= since);
         match operation {
@@ -204,7 +266,7 @@ impl AdaptiveMesh<'_> {
     /// Swaps edges, in 3D faces too.
     fn swap(&mut self) -> usize {
         let since = self.begin(Operation::SwapEdges);
-        let edges = self.edges_where(|_| true, false, since);
+        let edges = self.edges_since(since, Some);
         let mut changed = self.change_in_batches(&edges, swap_edge);
         if self.dimension == 3 {
             let since = self.begin(Operation::SwapFaces);
@@ -233,28 +295,10 @@ impl AdaptiveMesh<'_> {
         is_ascending: bool,
         since: u32,
     ) -> Vec<[u32; 2]> {
-        let of_chunk = |chunk: usize| {
-            let first = chunk * CHUNK;
-            let mut found = vec![];
-            let mut list = vec![];
-            for vertex in first..(first + CHUNK).min(self.vertices.len()) {
-                let vertex = vertex as u32;
-                self.neighbours(vertex, &mut list);
-                let is_recent = |other: u32| {
-                    self.changed[vertex as usize].max(self.changed[other as usize]) >= since
-                };
-                for &other in list.iter().filter(|&&other| other > vertex && is_recent(other)) {
-                    let length = self.length(vertex, other);
-                    if is_wanted(length) {
-                        found.push((length, [vertex, other]));
-                    }
-                }
-            }
-            found
-        };
-        let chunks = 0..self.vertices.len().div_ceil(CHUNK);
-        let lists: Vec<Vec<(f64, [u32; 2])>> = chunks.into_par_iter().map(of_chunk).collect();
-        let mut edges: Vec<(f64, [u32; 2])> = lists.concat();
+        let mut edges: Vec<(f64, [u32; 2])> = self.edges_since(since, |edge| {
+            let length = self.length(edge[0], edge[1]);
+            is_wanted(length).then_some((length, edge))
+        });
         edges.par_sort_unstable_by(|a, b| {
             let by_length = a.0.total_cmp(&b.0);
             let by_length = if is_ascending { by_length } else { by_length.reverse() };
@@ -263,42 +307,69 @@ impl AdaptiveMesh<'_> {
         edges.into_iter().map(|(_, edge)| edge).collect()
     }
 
+    /// The values of `of` for each edge with a vertex whose cells changed in the sweep `since` or later, in an order that keeps edges of
+    /// a neighbourhood together.
+    fn edges_since<T: Clone + Send + Sync>(
+        &self,
+        since: u32,
+        of: impl Fn([u32; 2]) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let is_recent = |vertex: u32| self.changed[vertex as usize] >= since;
+        let of_chunk = |chunk: usize| {
+            let first = chunk * CHUNK;
+            let mut found = vec![];
+            let mut list = vec![];
+            let vertices = first..(first + CHUNK).min(self.vertices.len());
+            for vertex in vertices.map(|vertex| vertex as u32).filter(|&vertex| is_recent(vertex)) {
+                self.neighbours(vertex, &mut list);
+                // An edge of two recent vertices is found from the lower one.
+                let edges = list.iter().filter(|&&other| other > vertex || !is_recent(other));
+                found.extend(edges.filter_map(|&o| of([vertex.min(o), vertex.max(o)])));
+            }
+            found
+        };
+        let chunks = 0..self.vertices.len().div_ceil(CHUNK);
+        let lists: Vec<Vec<T>> = chunks.into_par_iter().map(of_chunk).collect();
+        lists.concat()
+    }
+
     /// The length that 1 in 100 edges exceed.
     fn usual_longest(&self) -> f64 {
         let edges = self.edges_where(|_| true, false, 0);
         edges.get(edges.len() / 100).map_or(1.0, |&[a, b]| self.length(a, b))
     }
 
-    /// All vertices in an order in which neighbours in number are far apart: a golden-section stride.
+    /// All vertices, so that those of a batch are far apart in number and follow those of the batch before in number: cavities of a
+    /// batch are mostly disjoint, and its parts of the mesh are in the cache since the batch before.
     fn scattered_vertices(&self) -> Vec<u32> {
         let n = self.vertices.len();
-        let mut stride = (n as f64 * 0.618_033_988_749_895) as usize + 1;
-        while gcd(stride, n) != 1 {
-            stride += 1;
-        }
-        (0..n).map(|i| (i * stride % n) as u32).collect()
+        let stride = n.div_ceil(self.batch_size());
+        (0..stride).flat_map(|first| (first..n).step_by(stride)).map(|v| v as u32).collect()
     }
 
-    /// Faces between two cells, each once, with a vertex whose cells changed in the sweep `since` or later.
+    /// Faces between two cells of which one is distorted, each once, with a vertex whose cells changed in the sweep `since` or later.
     fn interior_faces(&self, since: u32) -> Vec<[u32; 3]> {
-        let mut faces = Vec::with_capacity(4 * self.cells.len());
-        for cell in self.cells.elements() {
+        let of_cell = |cell: u32| {
             let [a, b, c, d] = self.cells.padded(cell);
-            for mut face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
-                face.sort_unstable();
-                if face.iter().any(|&vertex| self.changed[vertex as usize] >= since) {
-                    faces.push(face);
-                }
-            }
-        }
-        faces.par_sort_unstable();
-        faces.chunk_by(|a, b| a == b).filter(|same| same.len() == 2).map(|same| same[0]).collect()
+            let faces = [[b, c, d], [a, c, d], [a, b, d], [a, b, c]];
+            let is_recent =
+                |face: &[u32; 3]| face.iter().any(|&vertex| self.changed[vertex as usize] >= since);
+            let is_first = move |face: &[u32; 3]| {
+                let others = self.cells.around_edge(face[0], face[1]);
+                let mut behind = others
+                    .filter(|&other| other != cell && self.cells.padded(other).contains(&face[2]));
+                behind.next().is_some_and(|other| other > cell || !self.is_distorted(other))
+            };
+            faces.into_iter().filter(is_recent).filter(is_first)
+        };
+        let cells: Vec<u32> = self.cells.elements().collect();
+        let distorted = cells.par_iter().copied().filter(|&cell| self.is_distorted(cell));
+        distorted.flat_map_iter(of_cell).collect()
     }
-}
 
-fn gcd(mut a: usize, mut b: usize) -> usize {
-    while b > 0 {
-        (a, b) = (b, a % b);
+    /// Whether a swap of a face of the cell and of another one not worse can lower the energy: three cells arise.
+    fn is_distorted(&self, cell: u32) -> bool {
+        2.0 * self.cell_penalty.of_cell(self.distortions[cell as usize])
+            > 3.0 * energy::LEAST_OF_CELL
     }
-    a
 }

@@ -18,23 +18,80 @@ pub enum LengthPenalty {
 
 /// Weight γ of the number of cells.
 const CELL_WEIGHT: f64 = 1.0;
-/// Least decrease of the energy for a change.
-pub(crate) const LEAST_DECREASE: f64 = 1e-3;
+/// Least energy of a cell: that of an equilateral one.
+pub(crate) const LEAST_OF_CELL: f64 = CELL_WEIGHT;
+/// The decrease of the energy below which an operation is not made.
+///
+/// A change lets the operations of its cells be evaluated again: without a least gain the last sweeps visit the whole mesh for changes
+/// that do not show in the fit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeastGain {
+    /// Of a change of cells.
+    pub(crate) energy: f64,
+    /// Of a move, as a share of the energy of the cells and edges of the vertex.
+    pub(crate) share: f64,
+}
+
+impl LeastGain {
+    /// Of passes, whose meshes are still far from the metric.
+    pub(crate) const OF_PASSES: LeastGain = LeastGain { energy: 0.05, share: 0.02 };
+    /// Of the repair of the worst cells, which is no further round of the cells around them.
+    pub(crate) const OF_REPAIRS: LeastGain = LeastGain { energy: 0.03, share: 0.008 };
+    /// Of smoothing alone.
+    pub(crate) const OF_SMOOTHING: LeastGain = LeastGain { energy: 1e-3, share: 3e-4 };
+
+    /// Of a round of relaxation with so many to follow: half of that of the round before, so that large gains come first.
+    pub(crate) fn of_round(following: usize) -> LeastGain {
+        let factor = 2.0_f64.powi(following.min(4) as i32);
+        LeastGain { energy: 0.005 * factor, share: 0.00125 * factor }
+    }
+}
 
 /// Edges that an operation makes are never longer: φ is 4 or more there.
 pub(crate) const LONGEST: f64 = 2.0;
 
-/// 1/Q − 1 + γ; infinite for a cell that is not positively oriented.
+/// The energy of a cell of the distortion 1/Q: 1/Q − 1 + γ, and above an acceptable distortion q the square of 1/Q − q besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellPenalty {
+    /// q; infinite by default.
+    pub(crate) acceptable: f64,
+}
+
+impl Default for CellPenalty {
+    fn default() -> Self {
+        CellPenalty { acceptable: f64::INFINITY }
+    }
+}
+
+impl CellPenalty {
+    #[inline]
+    pub(crate) fn of_cell(self, distortion: f64) -> f64 {
+        let energy = distortion - 1.0 + CELL_WEIGHT;
+        if distortion <= self.acceptable {
+            return energy;
+        }
+        let beyond = distortion - self.acceptable;
+        energy + beyond * beyond
+    }
+}
+
+/// ln l; of lengths about 1 by the series of 2 artanh z, z = (l − 1)/(l + 1), whose next term is below 1e-13.
 #[inline]
-pub(crate) fn of_cell(quality: f64) -> f64 {
-    if quality > 0.0 { 1.0 / quality - 1.0 + CELL_WEIGHT } else { f64::INFINITY }
+fn logarithm(length: f64) -> f64 {
+    let z = (length - 1.0) / (length + 1.0);
+    if z.abs() > 0.2 {
+        return length.ln();
+    }
+    let terms = [15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0];
+    let series = terms.iter().fold(1.0 / 17.0, |sum, n| sum * z * z + 1.0 / n);
+    2.0 * z * (1.0 + z * z * series)
 }
 
 impl LengthPenalty {
     /// β φ(l).
     #[inline]
     pub(crate) fn of_edge(self, length: f64) -> f64 {
-        let x = 2.0 * length.log2();
+        let x = 2.0 * std::f64::consts::LOG2_E * logarithm(length);
         let square = x * x;
         let fourth = square * square;
         match self {

@@ -1,7 +1,7 @@
 //! The mesh under adaptation, from a mesh of a file: its faces, ridges and kinds of vertices.
 
 use crate::complex::{Complex, NONE};
-use crate::energy::LengthPenalty;
+use crate::energy::{CellPenalty, LeastGain, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::{KEPT_FACE, Kept};
@@ -71,6 +71,7 @@ impl<'a> AdaptiveMesh<'a> {
             changed: vec![1; n],
             sweeps: 1,
             last_sweep: [0; Operation::COUNT],
+            distortions: vec![],
             cells,
             faces,
             ridges: Complex::new(2, n),
@@ -78,7 +79,10 @@ impl<'a> AdaptiveMesh<'a> {
             surface: None,
             kept,
             lengths: LengthPenalty::default(),
+            cell_penalty: CellPenalty::default(),
+            least_gain: LeastGain::OF_SMOOTHING,
         };
+        result.measure_cells();
         result.classify(ridge_angle_deg.to_radians().cos());
         result.surface = Some(surface_of(&result));
         Ok(result)
@@ -137,7 +141,7 @@ impl<'a> AdaptiveMesh<'a> {
         } else {
             (&self.ridges, VertexKind::Ridge)
         };
-        let around: Vec<u32> = lines.around(vertex).collect();
+        let around = lines.around(vertex).to_vec();
         if self.dimension == 3 && around.is_empty() {
             return VertexKind::Surface;
         }

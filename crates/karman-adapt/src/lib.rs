@@ -20,6 +20,7 @@ mod kept_parts;
 mod mesh;
 mod metric;
 mod metric_file;
+mod node_set;
 mod normals;
 mod operation;
 mod quality;
@@ -34,6 +35,7 @@ mod tensor_field;
 mod transfer;
 mod vector;
 mod vertex_kind;
+mod vertex_lists;
 mod walk;
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
 //! The mesh that is adapted: cells, the surfaces and ridges that bound them, and the metric at each vertex.
 
 use crate::complex::{Complex, NONE};
-use crate::energy::LengthPenalty;
+use crate::energy::{CellPenalty, LeastGain, LengthPenalty};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::Kept;
 use crate::kept_parts::KeptParts;
+use crate::node_set::NodeSet;
 use crate::operation::Operation;
-use crate::quality::{Vertex, edge_length, mean_ratio};
+use crate::quality::{Vertex, distortion, edge_length, mean_ratio};
 use crate::simplices::simplex_of;
 use crate::surface::Surface;
 use crate::vector::Point;
 use crate::vertex_kind::VertexKind;
 use karman_mesh::{CellShape, Elements, Mesh, RawMesh};
+use rayon::prelude::*;
 
 /// The vertex that an operation adds, before it has a number.
 pub(crate) const NEW: u32 = NONE - 1;
@@ -34,6 +36,8 @@ pub(crate) struct AdaptiveMesh<'a> {
     /// Number of the last sweep of each [`Operation`].
     pub(crate) last_sweep: [u32; Operation::COUNT],
     pub(crate) cells: Complex,
+    /// Distortion of each cell, by its number.
+    pub(crate) distortions: Vec<f64>,
     pub(crate) faces: Complex,
     pub(crate) ridges: Complex,
     pub(crate) field: &'a dyn MetricField,
@@ -43,6 +47,10 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) kept: Kept,
     /// The penalty of edge lengths in the energy.
     pub(crate) lengths: LengthPenalty,
+    /// The energy of cells.
+    pub(crate) cell_penalty: CellPenalty,
+    /// The decrease of the energy that an operation must reach.
+    pub(crate) least_gain: LeastGain,
 }
 
 impl AdaptiveMesh<'_> {
@@ -125,9 +133,9 @@ impl AdaptiveMesh<'_> {
         edge_length(&self.vertices[a as usize], &self.vertices[b as usize])
     }
 
-    /// Mean ratio of the simplex `nodes`, of which `trial` replaces its vertex.
+    /// Distortion of the simplex `nodes`, of which `trial` replaces its vertex.
     #[inline]
-    pub(crate) fn quality_with(&self, nodes: [u32; 4], trial: (u32, &Vertex)) -> f64 {
+    pub(crate) fn distortion_with(&self, nodes: [u32; 4], trial: (u32, &Vertex)) -> f64 {
         let vertex = |node: u32| {
             if node == trial.0 {
                 trial.1
@@ -135,7 +143,35 @@ impl AdaptiveMesh<'_> {
                 &self.vertices[(node as usize).min(self.vertices.len() - 1)]
             }
         };
-        mean_ratio(self.dimension, &nodes.map(vertex))
+        distortion(self.dimension, &nodes.map(vertex))
+    }
+
+    /// Distortion of the simplex `nodes`.
+    #[inline]
+    pub(crate) fn distortion(&self, nodes: [u32; 4]) -> f64 {
+        let last = self.vertices.len() - 1;
+        distortion(self.dimension, &nodes.map(|node| &self.vertices[(node as usize).min(last)]))
+    }
+
+    /// Largest distortion of these cells.
+    pub(crate) fn highest_distortion(&self, cells: &[u32]) -> f64 {
+        cells.iter().map(|&cell| self.distortions[cell as usize]).fold(0.0, f64::max)
+    }
+
+    /// Evaluates the distortion of a cell again.
+    pub(crate) fn measure_cell(&mut self, cell: u32) {
+        let cells = self.distortions.len().max(cell as usize + 1);
+        self.distortions.resize(cells, 0.0);
+        self.distortions[cell as usize] = self.distortion(self.cells.padded(cell));
+    }
+
+    /// Evaluates the distortions of all cells.
+    pub(crate) fn measure_cells(&mut self) {
+        let of = |cell: usize| match self.cells.is_alive(cell) {
+            true => self.distortion(self.cells.padded(cell as u32)),
+            false => 0.0,
+        };
+        self.distortions = (0..self.cells.capacity()).into_par_iter().map(of).collect();
     }
 
     /// Mean ratio of the simplex `nodes`.
@@ -145,14 +181,14 @@ impl AdaptiveMesh<'_> {
         mean_ratio(self.dimension, &nodes.map(|node| &self.vertices[(node as usize).min(last)]))
     }
 
-    /// Neighbours of a vertex, ascending.
+    /// Neighbours of a vertex, each once.
     pub(crate) fn neighbours(&self, vertex: u32, list: &mut Vec<u32>) {
         list.clear();
-        for cell in self.cells.around(vertex) {
-            list.extend(self.cells.nodes_of(cell).iter().filter(|&&node| node != vertex));
+        let mut found = NodeSet::new();
+        found.insert(vertex);
+        for &cell in self.cells.around(vertex) {
+            list.extend(self.cells.nodes_of(cell).iter().filter(|&&node| found.insert(node)));
         }
-        list.sort_unstable();
-        list.dedup();
     }
 
     /// Number of vertices of cells.

@@ -62,7 +62,7 @@ fn vertex_normal(mesh: &AdaptiveMesh<'_>, face: u32, vertex: u32) -> Point {
             return normal(mesh, &mesh.faces, face);
         }
         let mut sum = [0.0; 3];
-        for other in mesh.faces.around(vertex) {
+        for &other in mesh.faces.around(vertex) {
             let [a, b, _] = corners(&mesh.faces, other).map(|node| mesh.point(node));
             sum = add_scaled(sum, 1.0 / norm(subtract(b, a)), normal(mesh, &mesh.faces, other));
         }
@@ -102,7 +102,7 @@ fn tangent(mesh: &AdaptiveMesh<'_>, ridge: u32, vertex: u32) -> Point {
     let own = along(ridge);
     let mut sum = own.map(|coordinate| coordinate / dot(own, own));
     if mesh.kinds[vertex as usize] == VertexKind::Ridge {
-        for other in mesh.ridges.around(vertex).filter(|&other| other != ridge) {
+        for &other in mesh.ridges.around(vertex).iter().filter(|&&other| other != ridge) {
             let next = along(other);
             sum = add_scaled(sum, dot(own, next).signum() / dot(next, next), next);
         }

@@ -37,10 +37,12 @@ pub fn edge_length(a: &Vertex, b: &Vertex) -> f64 {
     let (first, second) =
         (a.metric.squared_length(along).sqrt(), b.metric.squared_length(along).sqrt());
     let (sum, difference) = (first + second, first - second);
-    if difference.abs() <= 1e-3 * sum {
-        // ln((1 + x)/(1 − x)) = 2 x (1 + x²/3 + …) with x = (l_a − l_b)/(l_a + l_b); the next term is below 2e-13.
+    if difference.abs() <= 0.1 * sum {
+        // ln((1 + x)/(1 − x)) = 2 x (1 + x²/3 + x⁴/5 + …) with x = (l_a − l_b)/(l_a + l_b); the next term is below 1e-13.
         let x = difference / sum.max(f64::MIN_POSITIVE);
-        return 0.5 * sum * (1.0 - x * x / 3.0);
+        let square = x * x;
+        let series = 1.0 / 7.0 + square * (1.0 / 9.0 + square / 11.0);
+        return 0.5 * sum / (1.0 + square * (1.0 / 3.0 + square * (0.2 + square * series)));
     }
     if first <= 0.0 || second <= 0.0 {
         return 0.5 * sum;
@@ -102,18 +104,65 @@ fn is_flat(dimension: usize, measure: f64, points: &[Point; 4]) -> bool {
     measure.is_nan() || measure <= share * power(square.sqrt())
 }
 
+/// The [`oriented_measure`] of a simplex that a single comparison finds neither flat nor of another orientation.
+#[inline]
+fn clear_measure(dimension: usize, points: &[Point; 4]) -> Option<f64> {
+    let [a, b, c, d] = *points;
+    let (u, v) = (subtract(b, a), subtract(c, a));
+    let (measure, least) = if dimension == 2 {
+        let longest = largest(u).max(largest(v));
+        (u[0] * v[1] - u[1] * v[0], FLAT[0] * 12.0 * longest * longest)
+    } else {
+        let w = subtract(d, a);
+        let longest = largest(u).max(largest(v)).max(largest(w));
+        (dot(cross(u, v), w), FLAT[1] * 42.0 * longest * longest * longest)
+    };
+    // No edge is longer than 2 √3 times `longest`, and the rounding errors of both measures are below a tenth of `least`.
+    (measure > least).then_some(measure)
+}
+
 /// Mean ratio of a simplex in the metric M of its vertex of largest determinant: 1 for the equilateral one, at most 0 for one
 /// that is not positively oriented or flat to rounding errors.
 ///
 /// Q = (V √det M / V₁)^{2/d} / mean over edges of vᵀ M v, with V₁ = √3/4 of the unit triangle and √2/12 of the unit tetrahedron.
 #[inline]
 pub fn mean_ratio(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
+    match in_densest_metric(dimension, vertices) {
+        Ok((measure, mean)) if dimension == 2 => measure / mean,
+        Ok((measure, mean)) => measure.cbrt().powi(2) / mean,
+        Err(measure) => measure,
+    }
+}
+
+/// 1/Q with the [`mean_ratio`] Q, infinite where that is not positive.
+#[inline]
+pub(crate) fn distortion(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
+    match in_densest_metric(dimension, vertices) {
+        Ok((measure, mean)) if dimension == 2 => mean / measure,
+        Ok((measure, mean)) => {
+            let root = inverse_cube_root(measure);
+            mean * root * root
+        }
+        Err(_) => f64::INFINITY,
+    }
+}
+
+/// Measure of a simplex over that of the equilateral one and mean of vᵀ M v over its edges, in the metric M of its vertex of largest
+/// determinant; the orientation, 0 or negative, of one that is not positively oriented or flat to rounding errors.
+#[inline(always)]
+fn in_densest_metric(dimension: usize, vertices: &[&Vertex; 4]) -> Result<(f64, f64), f64> {
     let [a, b, c, d] = *vertices;
     let points = [a.point, b.point, c.point, d.point];
-    let measure = oriented_measure(dimension, &points);
-    if is_flat(dimension, measure, &points) {
-        return measure.min(0.0);
-    }
+    let measure = match clear_measure(dimension, &points) {
+        Some(measure) => measure,
+        None => {
+            let measure = oriented_measure(dimension, &points);
+            if is_flat(dimension, measure, &points) {
+                return Err(measure.min(0.0));
+            }
+            measure
+        }
+    };
     let mut densest = a;
     for vertex in [b, c] {
         if vertex.density > densest.density {
@@ -127,13 +176,29 @@ pub fn mean_ratio(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
     let edge = |p: &Vertex, q: &Vertex| metric.squared_length(subtract(q.point, p.point));
     let triangle = edge(a, b) + edge(b, c) + edge(c, a);
     if dimension == 2 {
-        // 2 A √det M · 2/√3 over the mean.
-        return measure * densest.density * (2.0 / 3.0_f64.sqrt()) * 3.0 / triangle;
+        // 2 A √det M · 2/√3 is 1 for the unit triangle.
+        return Ok((measure * densest.density * (2.0 / 3.0_f64.sqrt()), triangle / 3.0));
     }
     let sum = triangle + edge(a, d) + edge(b, d) + edge(c, d);
     // 6 V √det M · √2 is 1 for the unit tetrahedron.
-    let volume = (measure * densest.density * std::f64::consts::SQRT_2).cbrt();
-    volume * volume * 6.0 / sum
+    Ok((measure * densest.density * std::f64::consts::SQRT_2, sum / 6.0))
+}
+
+/// x^{−1/3} of a positive x, without a division: a first value by the bits of x, which are nearly its logarithm, then twice the series
+/// r (1 − e)^{−1/3} = r (1 + e/3 + 2 e²/9 + 14 e³/81 + …), e = 1 − x r³.
+#[inline]
+fn inverse_cube_root(x: f64) -> f64 {
+    // The bits of r are 4/3 of those of 1 less a third of those of x; with 0.066 of an exponent less e lies between −0.11 and 0.11.
+    const FIRST: u64 = 0x5540_0000_0000_0000 - 0x0001_1000_0000_0000;
+    if !(1e-200..1e200).contains(&x) {
+        return 1.0 / x.cbrt();
+    }
+    let mut root = f64::from_bits(FIRST - x.to_bits() / 3);
+    for _ in 0..2 {
+        let e = 1.0 - x * root * root * root;
+        root *= 1.0 + e * (1.0 / 3.0 + e * (2.0 / 9.0 + e * (14.0 / 81.0)));
+    }
+    root
 }
 
 /// Quality of Vasilevskii and Lipnikov of a simplex in the mean metric of its vertices (*Computational Mathematics and
@@ -221,6 +286,8 @@ mod tests {
                 assert!((size_and_shape(dimension, &all) - 1.0).abs() < 1e-12);
                 assert!((edge_length(all[0], all[1]) - 1.0).abs() < 1e-12);
             }
+            let distorted = distortion(dimension, &[0, 1, 2, 3].map(|i| &vertices[i]));
+            assert!((distorted - 1.0).abs() < 1e-12);
             let mirrored = [1, 0, 2, 3].map(|i| &vertices[i]);
             assert!(mean_ratio(dimension, &mirrored) <= 0.0);
             let apex = dimension;
@@ -252,6 +319,16 @@ mod tests {
             let half = -(-k * t).exp_m1() / k;
             assert!((half - 0.5 * exact).abs() < 1e-3 || t == 0.2, "{k} {t}");
         }
+    }
+
+    #[test]
+    fn inverse_cube_roots_are_exact_to_rounding() {
+        for n in -4000..4000 {
+            let x = (0.0873 * f64::from(n)).exp2();
+            let cube = inverse_cube_root(x).powi(3) * x;
+            assert!((cube - 1.0).abs() < 4e-15, "{x} {cube}");
+        }
+        assert_eq!(inverse_cube_root(8e-300), 0.5e100);
     }
 
     #[test]

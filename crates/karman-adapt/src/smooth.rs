@@ -2,16 +2,14 @@
 
 use crate::change::{Change, VertexChange};
 use crate::complex::{Complex, NONE};
-use crate::energy;
+use crate::energy::{self, CellPenalty};
 use crate::mesh::AdaptiveMesh;
 use crate::quality::{Vertex, edge_length, ideal_apex};
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
 use crate::vertex_kind::VertexKind;
 
 /// Shares of the way to the target that are tried.
-const STEPS: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.03];
-/// Least decrease of the energy of the cells and edges of a vertex for a move, as a share.
-const LEAST_SHARE: f64 = 3e-4;
+const STEPS: [f64; 3] = [1.0, 0.5, 0.2];
 /// Step of the central differences, as a length in the metric.
 const DIFFERENCE: f64 = 0.02;
 /// Longest step along an axis of the metric.
@@ -31,7 +29,7 @@ struct Star<'a> {
     mesh: &'a AdaptiveMesh<'a>,
     objective: Objective,
     vertex: u32,
-    cavity: Vec<u32>,
+    cavity: &'a [u32],
     neighbours: Vec<u32>,
 }
 
@@ -43,41 +41,70 @@ struct Fit {
     sum: f64,
 }
 
+impl Fit {
+    const NONE: Fit = Fit { energy: 0.0, lowest: f64::INFINITY, sum: 0.0 };
+
+    fn add_cell(&mut self, penalty: CellPenalty, distortion: f64) {
+        self.energy += penalty.of_cell(distortion);
+        self.lowest = self.lowest.min(1.0 / distortion);
+        self.sum += 1.0 / distortion;
+    }
+}
+
 impl<'a> Star<'a> {
     fn new(mesh: &'a AdaptiveMesh<'_>, vertex: u32, objective: Objective) -> Self {
         let mut neighbours = vec![];
         if objective == Objective::Energy {
             mesh.neighbours(vertex, &mut neighbours);
         }
-        Star { mesh, objective, vertex, cavity: mesh.cells.around(vertex).collect(), neighbours }
+        Star { mesh, objective, vertex, cavity: mesh.cells.around(vertex), neighbours }
+    }
+
+    /// The fit with the vertex at its place.
+    fn present(&self) -> Fit {
+        let mut fit = Fit::NONE;
+        self.cavity.iter().for_each(|&cell| {
+            fit.add_cell(self.mesh.cell_penalty, self.mesh.distortions[cell as usize])
+        });
+        fit.energy += self.edge_energy(&self.mesh.vertices[self.vertex as usize]);
+        fit
+    }
+
+    fn edge_energy(&self, place: &Vertex) -> f64 {
+        let of = |&node: &u32| {
+            self.mesh.lengths.of_edge(edge_length(place, &self.mesh.vertices[node as usize]))
+        };
+        self.neighbours.iter().map(of).fold(0.0, |sum, energy| sum + energy)
     }
 
     /// The fit with the vertex at `place`; the energy is at least `bound` where it is not below it.
     fn fit(&self, place: &Vertex, bound: f64) -> Fit {
-        let mut fit = Fit { energy: 0.0, lowest: f64::INFINITY, sum: 0.0 };
-        for &cell in &self.cavity {
-            let quality =
-                self.mesh.quality_with(self.mesh.cells.padded(cell), (self.vertex, place));
-            fit.energy += energy::of_cell(quality);
-            fit.lowest = fit.lowest.min(quality);
-            fit.sum += quality;
+        let mut fit = Fit::NONE;
+        // No cell has less energy than an equilateral one: the bound is passed before the last cell.
+        fit.energy = energy::LEAST_OF_CELL * self.cavity.len() as f64;
+        for &cell in self.cavity {
+            let distortion =
+                self.mesh.distortion_with(self.mesh.cells.padded(cell), (self.vertex, place));
+            fit.add_cell(self.mesh.cell_penalty, distortion);
+            fit.energy -= energy::LEAST_OF_CELL;
             if fit.energy >= bound {
                 return fit;
             }
         }
-        for &node in &self.neighbours {
-            fit.energy +=
-                self.mesh.lengths.of_edge(edge_length(place, &self.mesh.vertices[node as usize]));
-        }
+        fit.energy += self.edge_energy(place);
         fit
     }
 
     /// The first of the places `start` + step × `along`, brought onto the surface, that improves the objective.
     fn descend(self, start: Point, along: Point, before: Fit) -> Option<Change> {
         let kind = self.mesh.kinds[self.vertex as usize];
-        let tag =
-            self.mesh.faces.around(self.vertex).next().map_or(0, |face| self.mesh.faces.tag(face));
-        let bound = before.energy * (1.0 - LEAST_SHARE);
+        let tag = self
+            .mesh
+            .faces
+            .around(self.vertex)
+            .first()
+            .map_or(0, |&face| self.mesh.faces.tag(face));
+        let bound = before.energy * (1.0 - self.mesh.least_gain.share);
         for step in STEPS {
             let point = self.mesh.on_surface(kind, tag, add_scaled(start, step, along));
             let hint = self.mesh.hints[self.vertex as usize];
@@ -86,7 +113,7 @@ impl<'a> Star<'a> {
             let keeps_quality = after.lowest >= before.lowest && after.sum >= before.sum;
             if after.energy < bound && (keeps_quality || self.objective == Objective::Energy) {
                 let vertex = VertexChange::Move(self.vertex, moved, hint);
-                return Some(Change::new(self.cavity, after.lowest, vertex));
+                return Some(Change::new(self.cavity.to_vec(), after.lowest, vertex));
             }
         }
         None
@@ -103,10 +130,10 @@ pub(crate) fn smooth(mesh: &AdaptiveMesh<'_>, vertex: u32, objective: Objective)
     let own = &mesh.vertices[vertex as usize];
     let star = Star::new(mesh, vertex, objective);
     let (mut target, mut weights) = ([0.0; 3], 0.0);
-    for &cell in &star.cavity {
+    for &cell in star.cavity {
         let nodes = mesh.cells.padded(cell);
         if let Some(apex) = ideal_apex(mesh.dimension, own, facet_of(mesh, nodes, vertex)) {
-            let weight = 1.0 / mesh.quality(nodes).max(1e-3);
+            let weight = mesh.distortions[cell as usize].min(1e3);
             target = add_scaled(target, weight, apex);
             weights += weight;
         }
@@ -116,7 +143,7 @@ pub(crate) fn smooth(mesh: &AdaptiveMesh<'_>, vertex: u32, objective: Objective)
     }
     let wish = subtract(target.map(|coordinate| coordinate / weights), own.point);
     let along = allowed(mesh, vertex, kind, wish)?;
-    let before = star.fit(own, f64::INFINITY);
+    let before = star.present();
     star.descend(own.point, along, before)
 }
 
@@ -133,7 +160,7 @@ pub(crate) fn smooth_by_gradient(
     }
     let own = &mesh.vertices[vertex as usize];
     let star = Star::new(mesh, vertex, objective);
-    let before = star.fit(own, f64::INFINITY);
+    let before = star.present();
     let eigen = own.metric.eigen();
     let mut wish = [0.0; 3];
     for (value, axis) in eigen.values.into_iter().zip(eigen.vectors) {
@@ -223,7 +250,7 @@ pub(crate) fn line_or_normal(
     let is_line = mesh.is_line(kind);
     let complex: &Complex = if kind == VertexKind::Ridge { &mesh.ridges } else { &mesh.faces };
     let (mut first, mut sum, mut is_straight) = (None, [0.0; 3], true);
-    for element in complex.around(vertex) {
+    for &element in complex.around(vertex) {
         let nodes = complex.padded(element);
         let edge = subtract(mesh.point(nodes[1]), mesh.point(nodes[0]));
         let own = match is_line {

@@ -37,9 +37,9 @@ pub(crate) fn split_long(
     let is_moderate = length <= 2.0 * rule.longest;
     let share = if is_moderate { rule.quality_share } else { LONG_EDGE_SHARE };
     first_accepted(mesh, [a, b], |trial| {
-        let before = trial.cavity.iter().map(|&cell| mesh.quality(mesh.cells.padded(cell)));
-        let least = rule.quality.min(share * before.fold(f64::INFINITY, f64::min));
-        let lowest = trial.qualities(mesh).fold(f64::INFINITY, f64::min);
+        let before = mesh.highest_distortion(&trial.cavity);
+        let least = rule.quality.min(share / before);
+        let lowest = 1.0 / trial.distortions(mesh).fold(0.0, f64::max);
         let is_close = |node: &u32| trial.length_to(mesh, *node) < rule.shortest;
         let is_refused = lowest <= 0.0
             || lowest < least
@@ -50,23 +50,32 @@ pub(crate) fn split_long(
 
 /// The split of the edge ab where it lowers the energy.
 pub(crate) fn split_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
+    let mut before = mesh.lengths.of_edge(mesh.length(a, b)) - mesh.least_gain.energy;
+    for cell in mesh.cells.around_edge(a, b) {
+        // Two cells arise of each.
+        before += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize])
+            - 2.0 * energy::LEAST_OF_CELL;
+    }
+    if before <= 0.0 {
+        return None;
+    }
     first_accepted(mesh, [a, b], |trial| {
-        let mut decrease = mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
-        for &cell in &trial.cavity {
-            decrease += energy::of_cell(mesh.quality(mesh.cells.padded(cell)));
-        }
+        let mut decrease = before + 2.0 * energy::LEAST_OF_CELL * trial.cavity.len() as f64;
         for node in trial.ring(mesh).into_iter().chain([a, b]) {
             decrease -= mesh.lengths.of_edge(trial.length_to(mesh, node));
         }
         if decrease <= 0.0 {
             return None;
         }
-        let mut lowest = f64::INFINITY;
-        for quality in trial.qualities(mesh) {
-            decrease -= energy::of_cell(quality);
-            lowest = lowest.min(quality);
+        let mut highest = 0.0_f64;
+        for distortion in trial.distortions(mesh) {
+            decrease -= mesh.cell_penalty.of_cell(distortion);
+            highest = highest.max(distortion);
+            if decrease <= 0.0 {
+                return None;
+            }
         }
-        (decrease > 0.0).then_some(lowest)
+        Some(1.0 / highest)
     })
 }
 
@@ -154,13 +163,13 @@ impl Split {
         ring
     }
 
-    /// Qualities of the cells behind the split.
-    fn qualities(&self, mesh: &AdaptiveMesh<'_>) -> impl Iterator<Item = f64> {
+    /// Distortions of the cells behind the split.
+    fn distortions(&self, mesh: &AdaptiveMesh<'_>) -> impl Iterator<Item = f64> {
         let cells = self.cavity.iter().flat_map(|&cell| {
             let nodes = mesh.cells.padded(cell);
             [replaced(nodes, self.a, NEW), replaced(nodes, self.b, NEW)]
         });
-        cells.map(|nodes| mesh.quality_with(nodes, (NEW, &self.vertex)))
+        cells.map(|nodes| mesh.distortion_with(nodes, (NEW, &self.vertex)))
     }
 
     fn change(self, mesh: &AdaptiveMesh<'_>, quality: f64) -> Change {

@@ -9,6 +9,26 @@ use crate::vector::{cross, dot, norm, subtract};
 /// Largest number of vertices around an edge that is swapped.
 const LARGEST_RING: usize = 9;
 
+/// The cells, or the vertices, around an edge that is swapped.
+#[derive(Default)]
+struct Ring {
+    items: [u32; LARGEST_RING + 1],
+    len: usize,
+}
+
+impl Ring {
+    /// Appends an item; `None` where there are too many.
+    fn push(&mut self, item: u32) -> Option<()> {
+        *self.items.get_mut(self.len)? = item;
+        self.len += 1;
+        Some(())
+    }
+
+    fn list(&self) -> &[u32] {
+        &self.items[..self.len]
+    }
+}
+
 /// The swap of the edge ab: the polygon of the vertices around it is triangulated anew, and each triangle joined to both ends
 /// (Freitag & Ollivier-Gooch, *International Journal for Numerical Methods in Engineering* 40, 1997). The best triangulation is
 /// found by dynamic programming. A surface edge is swapped where its two faces lie in a plane.
@@ -23,27 +43,35 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
         true => mesh.faces.around_edge(a, b).collect(),
         false => vec![],
     };
-    let cavity: Vec<u32> = mesh.cells.around_edge(a, b).collect();
-    if cavity.len() > LARGEST_RING || cavity.is_empty() || !is_flat(mesh, [a, b], &surface) {
+    let mut before = 0.0;
+    let mut cavity = Ring::default();
+    for cell in mesh.cells.around_edge(a, b) {
+        before += mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]);
+        cavity.push(cell)?;
+    }
+    let cavity = cavity.list();
+    let budget = before + mesh.lengths.of_edge(mesh.length(a, b)) - mesh.least_gain.energy;
+    // A polygon of n corners has n − 2 triangles.
+    let triangles = (cavity.len() + surface.len() / 2).checked_sub(2)?;
+    let is_hopeless = 2.0 * triangles as f64 * energy::LEAST_OF_CELL >= budget;
+    if is_hopeless || cavity.len() > LARGEST_RING || !is_flat(mesh, [a, b], &surface) {
         return None;
     }
     let region = mesh.cells.tag(cavity[0]);
-    let mut before = 0.0;
     let mut sides = [[NONE; 2]; LARGEST_RING];
-    for (side, &cell) in sides.iter_mut().zip(&cavity) {
+    for (side, &cell) in sides.iter_mut().zip(cavity) {
         let nodes = mesh.cells.padded(cell);
-        before += energy::of_cell(mesh.quality(nodes));
         *side = opposite(nodes, a, b)?;
         if mesh.cells.tag(cell) != region {
             return None;
         }
     }
     let ring = chain(&sides[..cavity.len()], surface.is_empty())?;
+    let ring = ring.list();
     let n = ring.len();
     if n < 3 {
         return None;
     }
-    let budget = before + mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
     const SIZE: usize = LARGEST_RING + 1;
     // Least energy of the cells and edges on the polygon from i to j, and the third corner of the triangle on the side ij.
     let mut best = [[0.0_f64; SIZE]; SIZE];
@@ -62,9 +90,9 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
                     continue;
                 }
                 let [p, q, r] = [ring[i], ring[k], ring[j]];
-                sum += energy::of_cell(mesh.quality([p, q, r, b]));
+                sum += mesh.cell_penalty.of_cell(mesh.distortion([p, q, r, b]));
                 if sum < bound {
-                    sum += energy::of_cell(mesh.quality([p, r, q, a]));
+                    sum += mesh.cell_penalty.of_cell(mesh.distortion([p, r, q, a]));
                 }
                 if sum < bound {
                     best[i][j] = sum;
@@ -77,7 +105,7 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
         return None;
     }
     let after = best[0][n - 1];
-    let mut change = Change::new(cavity, after, VertexChange::None);
+    let mut change = Change::new(cavity.to_vec(), after, VertexChange::None);
     let mut open = vec![(0, n - 1)];
     while let Some((i, j)) = open.pop() {
         if j < i + 2 {
@@ -137,24 +165,26 @@ fn opposite(nodes: [u32; 4], a: u32, b: u32) -> Option<[u32; 2]> {
 }
 
 /// The vertices around an edge in order: sides c → d joined to a polygon, which is closed or begins and ends at the surface.
-fn chain(sides: &[[u32; 2]], is_closed: bool) -> Option<Vec<u32>> {
+fn chain(sides: &[[u32; 2]], is_closed: bool) -> Option<Ring> {
     let start = match is_closed {
         true => sides[0][0],
         false => {
             sides.iter().map(|side| side[0]).find(|&c| sides.iter().all(|side| side[1] != c))?
         }
     };
-    let mut ring = vec![start];
+    let mut ring = Ring::default();
+    ring.push(start)?;
+    let mut last = start;
     for _ in 0..sides.len() {
-        let last = ring[ring.len() - 1];
         let next = sides.iter().find(|side| side[0] == last)?[1];
         if next == start {
             break;
         }
-        ring.push(next);
+        ring.push(next)?;
+        last = next;
     }
     let complete = sides.len() + usize::from(!is_closed);
-    (ring.len() == complete).then_some(ring)
+    (ring.len == complete).then_some(ring)
 }
 
 /// The swap of an edge between two triangles (2D).
@@ -177,11 +207,12 @@ fn flip(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
         false => (third(second)?, third(first)?),
     };
     let cells = [[left, right, b, NONE], [right, left, a, NONE]];
-    let of_cells = |sum: f64, nodes: [u32; 4]| sum + energy::of_cell(mesh.quality(nodes));
+    let of_cells =
+        |sum: f64, nodes: [u32; 4]| sum + mesh.cell_penalty.of_cell(mesh.distortion(nodes));
     let old = [first, second].map(|cell| mesh.cells.padded(cell));
     let before = old.into_iter().fold(mesh.lengths.of_edge(mesh.length(a, b)), of_cells);
     let after = cells.into_iter().fold(mesh.lengths.of_edge(mesh.length(left, right)), of_cells);
-    if after >= before - energy::LEAST_DECREASE {
+    if after >= before - mesh.least_gain.energy {
         return None;
     }
     let cells = cells.map(|cell| (cell, region)).to_vec();
@@ -204,15 +235,16 @@ pub(crate) fn swap_face(mesh: &AdaptiveMesh<'_>, [a, b, c]: [u32; 3]) -> Option<
     if opposite(mesh.cells.padded(first), a, b)? == [c, below] {
         std::mem::swap(&mut below, &mut above);
     }
-    let old = [first, second].map(|cell| energy::of_cell(mesh.quality(mesh.cells.padded(cell))));
-    let budget = old[0] + old[1] - energy::LEAST_DECREASE;
+    let old =
+        [first, second].map(|cell| mesh.cell_penalty.of_cell(mesh.distortions[cell as usize]));
+    let budget = old[0] + old[1] - mesh.least_gain.energy;
     let cells = [[a, b], [b, c], [c, a]].map(|[p, q]| [p, q, below, above]);
     let mut after = mesh.lengths.of_edge(mesh.length(above, below));
     for cell in cells {
         if after >= budget {
             return None;
         }
-        after += energy::of_cell(mesh.quality(cell));
+        after += mesh.cell_penalty.of_cell(mesh.distortion(cell));
     }
     if after >= budget {
         return None;
@@ -244,8 +276,11 @@ mod tests {
 
     #[test]
     fn sides_are_joined_to_a_polygon() {
-        assert_eq!(chain(&[[3, 1], [7, 3], [1, 7]], true), Some(vec![3, 1, 7]));
-        assert_eq!(chain(&[[3, 1], [7, 3]], false), Some(vec![7, 3, 1]));
-        assert_eq!(chain(&[[3, 1], [1, 3], [5, 6], [6, 5]], true), None);
+        let joined = |sides: &[[u32; 2]], is_closed| {
+            chain(sides, is_closed).map(|ring| ring.list().to_vec())
+        };
+        assert_eq!(joined(&[[3, 1], [7, 3], [1, 7]], true), Some(vec![3, 1, 7]));
+        assert_eq!(joined(&[[3, 1], [7, 3]], false), Some(vec![7, 3, 1]));
+        assert_eq!(joined(&[[3, 1], [1, 3], [5, 6], [6, 5]], true), None);
     }
 }

@@ -162,7 +162,7 @@ impl Topology {
         }
         let cells = SlicedLists::new(moving, dimension, spacing, |v, all| {
             let vertex = vertices[v];
-            let mut around: Vec<u32> = mesh.cells.around(vertex).collect();
+            let mut around = mesh.cells.around(vertex).to_vec();
             around.sort_unstable();
             for cell in around {
                 let facet = facet_nodes(mesh.cells.padded(cell), vertex);

@@ -83,8 +83,7 @@ fn polar_1_fits_better_than_the_best_published_meshes_with_more_vertices() {
     assert!(fit.vertices <= 9000, "{}", fit.vertices);
 }
 
-/// As above with fewer vertices: the sizes times 1.137, and a fit that is measured with the sizes themselves. The
-/// lowest quality is that of one cell and between 0.12 and 0.20 by rounding: it is not always above the best published one.
+/// As above with fewer vertices: the sizes times 1.137, and a fit that is measured with the sizes themselves.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute without optimisation")]
 fn polar_1_fits_with_fewer_vertices_than_the_best_published_mesh() {
@@ -97,7 +96,10 @@ fn polar_1_fits_with_fewer_vertices_than_the_best_published_mesh() {
     }
     let unchanged = AdaptOptions { passes: 0, smooth_only: true, ..options };
     let fit = adapt(&mesh, &AnalyticMetric(polar), &unchanged).unwrap().before;
-    assert!(fit.in_range > 0.921 && fit.lowest_quality > 0.1 && fit.mean_quality > 0.661, "{fit}");
+    assert!(
+        fit.in_range > 0.921 && fit.lowest_quality > 0.128 && fit.mean_quality > 0.661,
+        "{fit}"
+    );
     assert!(fit.vertices <= 6697, "{}", fit.vertices);
 }
 
