@@ -6,8 +6,9 @@
 
 use super::error::CompressibleError;
 use super::face_points::{FacePointsOnBackend, FaceRule};
-use super::fused::FusedResidual;
+use super::fused::{FusedResidual, has_rows};
 use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
+use super::problem::CompressibleNumerics;
 use super::reconstruction::polynomial::AnyStencils;
 use super::reconstruction::stencil::Stencils;
 use super::solver::{CompressibleSolver, State};
@@ -123,7 +124,8 @@ fn restricted(whole: &Stencils, sub: &SubMesh, halo: &Halo, computed: &[u32]) ->
 
 impl<F: Real> CompressibleSolver<F> {
     /// The part of this flow, which is on the host, that the rank of a group computes on `backend`: the cells of `ranges`, parts of the
-    /// mesh `whole`. Also the cell of the whole mesh of each of its cells and ghosts. All ranks call it at the same time.
+    /// mesh `whole`, with the form of the residual and the precision of the weights of `numerics`. Also the cell of the whole mesh of each
+    /// of its cells and ghosts. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`CompressibleError::Backend`] where a rank failed.
@@ -132,6 +134,7 @@ impl<F: Real> CompressibleSolver<F> {
         backend: &Backend,
         group: &Arc<dyn Group>,
         (whole, ranges): (WholeMesh<'_>, &Ranges<'_>),
+        numerics: &CompressibleNumerics,
     ) -> Result<(Self, Vec<u32>), CompressibleError> {
         let nodes = self.polynomials.nodes.as_ref();
         let around_nodes = |cell| nodes.map_or(vec![], |nodes| nodes.cells_around(cell));
@@ -139,15 +142,14 @@ impl<F: Real> CompressibleSolver<F> {
         let MeshPart { sub, geometry, moments, stencils, computed, halo } = &of_mesh;
         let part = Part::new(backend, sub, halo.clone(), ranges.cells(group.rank()), whole.mesh);
         let (n, n_faces) = (part.cells.n_local(), part.cells.n_faces());
-        let rule = FaceRule::new(&sub.mesh, geometry, moments, self.numerics.degree());
+        let rule = FaceRule::new(&sub.mesh, geometry, moments, numerics.degree());
         let first_point = rule.offsets[sub.mesh.n_interior_faces()] as usize;
-        let is_fused =
-            self.numerics.is_fused(self.viscous.is_viscous(), backend.device().is_some());
-        let has_rows = self.fused.as_ref().is_some_and(|fused| fused.row_count().is_some());
+        let is_fused = numerics.is_fused(self.viscous.is_viscous(), backend.device().is_some());
         let fused = is_fused.then(|| {
+            let has_rows = has_rows(whole.mesh, stencils.terms, numerics);
             let with_rows = if has_rows { &computed[..] } else { &[] };
             let (place, of_cells) = ((&sub.mesh, &rule), (moments, stencils));
-            FusedResidual::of_part(backend, place, of_cells, with_rows, self.numerics.weights)
+            FusedResidual::of_part(backend, place, of_cells, with_rows, numerics.weights)
         });
         let polynomials = PolynomialsOnBackend {
             second: part.of_cells(&self.polynomials.second),
@@ -156,7 +158,7 @@ impl<F: Real> CompressibleSolver<F> {
             ..PolynomialsOnBackend::zeros(
                 backend,
                 n,
-                AnyStencils::new(backend, stencils, None, self.numerics.weights),
+                AnyStencils::new(backend, stencils, None, numerics.weights),
             )
         };
         let own_entries: Vec<u32> = (0..VARIABLES)
@@ -169,11 +171,11 @@ impl<F: Real> CompressibleSolver<F> {
             points: FacePointsOnBackend::new(backend, &rule),
             cells: part.cells.clone(),
         };
-        let has_sum = self.numerics.method.has_sum();
+        let has_sum = numerics.method.has_sum();
         let mut solver = CompressibleSolver {
             backend: backend.clone(),
             gamma: self.gamma,
-            numerics: self.numerics,
+            numerics: *numerics,
             boundary: self.boundary.of_part(&part, &self.mesh.points, first_point),
             viscous: Arc::new(self.viscous.of_part(&part)),
             source: self.source.as_ref().map(|source| source.of_rank(backend, &own_entries)),

@@ -22,8 +22,8 @@ use crate::compressible::reconstruction::stencil::Stencils;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::viscous::ViscousGas;
 use crate::compressible::{
-    CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleProblem,
-    CompressibleSolver, DESCRIPTOR, PrescribedFields, WholeMesh,
+    CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleNumerics,
+    CompressibleProblem, CompressibleSolver, DESCRIPTOR, PrescribedFields, ResidualForm, WholeMesh,
 };
 use crate::descriptor::{Descriptor, FieldData};
 use crate::finite_volume::Prescribed;
@@ -77,7 +77,10 @@ impl<F: Real> CompressibleRun<F> {
         let moments = CellMoments::new(mesh, geometry);
         let stencils = &Stencils::new(mesh, geometry, &moments, own.numerics.reconstruction);
         let whole = WholeMesh { mesh, geometry, moments: &moments, stencils };
-        let flow = CompressibleSolver::with_stencils(backend, whole, &problem, &own.numerics)?;
+        // The flow of several ranks computes no residual: without the rows of a fused one.
+        let residual = if ranks == 1 { own.numerics.residual } else { ResidualForm::Stages };
+        let numerics = CompressibleNumerics { residual, ..own.numerics };
+        let flow = CompressibleSolver::with_stencils(backend, whole, &problem, &numerics)?;
         let mut names = vec![DENSITY];
         names.extend(&VELOCITY[..mesh.dimension]);
         names.push(PRESSURE);

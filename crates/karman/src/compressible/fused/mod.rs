@@ -19,7 +19,7 @@ use super::share::Share;
 use super::state::{States, VARIABLES};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
-use crate::mesh::quadrature::CellMoments;
+use crate::mesh::quadrature::{CellMoments, points_of_face};
 use crate::mesh::{Mesh, index_of, sign_of};
 use crate::real::Real;
 use kernels::{
@@ -63,13 +63,9 @@ impl<F: Real> FusedResidual<F> {
         stencils: &Stencils,
         numerics: &CompressibleNumerics,
     ) -> Self {
-        let limit = match numerics.residual {
-            ResidualForm::Fused => stencils.terms,
-            _ => MOST_ROWS,
-        };
         let rows = RowWeights { mesh, rule, moments, stencils };
         let cells: Vec<u32> = (0..mesh.n_cells() as u32).collect();
-        let with_rows = if rows.exist(limit) { &cells[..] } else { &[] };
+        let with_rows = if has_rows(mesh, stencils.terms, numerics) { &cells[..] } else { &[] };
         Self::with_rows(backend, rows, with_rows, numerics.weights)
     }
 
@@ -206,6 +202,20 @@ impl<F: Real> FusedResidual<F> {
     }
 }
 
+/// Whether all cells of a mesh have rows of weights: no cell has too many points, and faces have equally many.
+pub(super) fn has_rows(mesh: &Mesh, terms: usize, numerics: &CompressibleNumerics) -> bool {
+    let limit = match numerics.residual {
+        ResidualForm::Fused => terms,
+        _ => MOST_ROWS,
+    };
+    let points = |face| points_of_face(mesh.face_to_nodes.of(face).len(), numerics.degree());
+    let per_face = points(0);
+    // The numbers of rows that kernels are compiled for.
+    let exist = |rows: usize| rows <= limit && matches!(rows, 3..=6 | MOST_ROWS);
+    (1..mesh.n_faces()).all(|face| points(face) == per_face)
+        && (0..mesh.n_cells()).all(|cell| exist(mesh.cell_to_faces.of(cell).len() * per_face))
+}
+
 /// Rows of weights of values at the points of faces.
 struct RowWeights<'a> {
     mesh: &'a Mesh,
@@ -219,13 +229,6 @@ impl RowWeights<'_> {
     fn count(&self, cell: usize) -> usize {
         let faces = self.mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item));
         faces.map(|face| (self.rule.offsets[face + 1] - self.rule.offsets[face]) as usize).sum()
-    }
-
-    /// Whether all cells have rows: no cell has more points than `limit`, and faces have equally many.
-    fn exist(&self, limit: usize) -> bool {
-        // The numbers of rows that kernels are compiled for.
-        let exist = |rows: usize| rows <= limit && matches!(rows, 3..=6 | MOST_ROWS);
-        self.rule.per_face() != 0 && (0..self.mesh.n_cells()).all(|cell| exist(self.count(cell)))
     }
 
     /// The classes of some cells.

@@ -59,7 +59,7 @@ impl<F: Real> Ranks<F> {
         let rank = |group: &Arc<dyn RankGroup>| -> Result<Rank<F>, SimulationError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
             own.install(|| {
-                let (flow, cells) = whole.of_rank(&own, group, (mesh, &ranges))?;
+                let (flow, cells) = whole.of_rank(&own, group, (mesh, &ranges), &case.numerics)?;
                 let domain = domain.of_range(&ranges.cells(group.rank()));
                 let march = March::new(case, &own, domain, flow)?;
                 Ok(Rank { backend: own.clone(), march, cells })
