@@ -34,6 +34,7 @@ pub mod steady;
 mod traces;
 pub mod viscous;
 mod wall_normals;
+mod whole_mesh;
 
 pub use conditions::{
     CompressibleBoundaryCondition, CompressibleCondition, CompressibleKey, CompressibleKeyValue,
@@ -44,13 +45,14 @@ pub use descriptor::DESCRIPTOR;
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;
-pub use part::{Progress, WholeMesh};
+pub use part::Progress;
 pub use problem::{CompressibleNumerics, CompressibleProblem, PrescribedFields, ResidualForm};
 pub use reconstruction::Reconstruction;
 pub use reconstruction::polynomial::WeightPrecision;
 pub use solver::{CompressibleSolver, CompressibleStep};
 pub use stage_parts::{StagePart, Work};
 pub use traces::{BoundaryLoad, CellPoints, LoadedFaces};
+pub use whole_mesh::WholeMesh;
 
 #[cfg(test)]
 mod tests;

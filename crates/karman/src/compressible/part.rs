@@ -13,28 +13,16 @@ use super::reconstruction::polynomial::AnyStencils;
 use super::reconstruction::stencil::Stencils;
 use super::solver::{CompressibleSolver, State};
 use super::state::VARIABLES;
+use super::whole_mesh::WholeMesh;
 use crate::backend::group::Group;
 use crate::backend::{Backend, Halo};
+use crate::mesh::Geometry;
 use crate::mesh::partition::{Ranges, SubMesh};
 use crate::mesh::quadrature::CellMoments;
-use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
 use crate::real::Real;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The whole mesh with the stencils of its cells, on the host.
-#[derive(Clone, Copy)]
-pub struct WholeMesh<'a> {
-    /// The mesh.
-    pub mesh: &'a Mesh,
-    /// Its geometry.
-    pub geometry: &'a Geometry,
-    /// The moments of its cells.
-    pub moments: &'a CellMoments,
-    /// Their stencils.
-    pub stencils: &'a Stencils,
-}
 
 /// The progress of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -108,7 +108,7 @@ fn the_limiter_at_nodes_on_tetrahedra_of_gmsh_has_the_bits_of_one_rank() {
 
 #[test]
 fn a_viscous_periodic_flow_in_2d_has_the_bits_of_one_rank() {
-    let flow = "source = [0.0, \"0.1*t\", 0.0, 0.1]\n[compressible.viscous]\nviscosity = 0.001\nprandtl = 0.7\n[initial]\ndensity = 1.0\n\
+    let flow = "source = [0.0, \"0.1*t\", 0.0, 0.0, 0.1]\n[compressible.viscous]\nviscosity = 0.001\nprandtl = 0.7\n[initial]\ndensity = 1.0\n\
                 velocity = [\"sin(2*pi*y)\", 0.0, 0.0]\npressure = 1.0\n";
     let mesh = SQUARE.replace("jitter = 0.2", "jitter = 0.0");
     let boundary = "xmin.periodic = \"xmax\"\nymin.isothermal = 1.1\nymax = \"no_slip\"\n";
