@@ -167,6 +167,9 @@ impl<F: Real> Equation for CompressibleRun<F> {
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
         let CompressibleRun { computation, averages, buffers, .. } = self;
+        if averages.is_empty() {
+            return Ok(());
+        }
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
         computation.with_flow(|flow| {
             let (after, _) = flow.clock();
