@@ -19,7 +19,7 @@ use std::time::Instant;
 /// Passes and rounds of an adaptation; the mesh is near its metric from the second one on.
 const OPTIONS: AdaptOptions = AdaptOptions {
     passes: 15,
-    rounds: 1,
+    rounds: 3,
     ridge_angle_deg: 40.0,
     // The given surface is that of the mesh before: a larger distance would add up over many adaptations.
     surface_tolerance: 1e-6,
