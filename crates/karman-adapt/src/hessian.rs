@@ -337,6 +337,10 @@ pub fn limit_gradation(
                 let (source, target) = (metrics[from as usize], metrics[to as usize]);
                 let factor = 1.0 + source.squared_length(along).sqrt() * growth;
                 let grown = flatten(&source.scale(1.0 / (factor * factor)), mesh.dimension);
+                // Nothing to intersect; so are most edges.
+                if target.is_finer_than(&grown, mesh.dimension) {
+                    continue;
+                }
                 let limited = target.intersection(&grown);
                 if limited.determinant() > target.determinant() * 1.01 * 1.01 {
                     metrics[to as usize] = limited;

@@ -200,6 +200,15 @@ impl Metric {
         is_finite && self.xx > 0.0 && minor > 0.0 && self.determinant() > 0.0
     }
 
+    /// Whether every length is larger than in `other`: M₁ − M₂ is positive definite, in 2D in the plane.
+    pub fn is_finer_than(&self, other: &Metric, dimension: usize) -> bool {
+        let difference = self.add(&other.scale(-1.0));
+        if dimension == 2 {
+            return Metric { xz: 0.0, yz: 0.0, zz: 1.0, ..difference }.is_positive_definite();
+        }
+        difference.is_positive_definite()
+    }
+
     /// The prescribed sizes 1/√λᵢ, ascending.
     pub fn sizes(&self) -> [f64; 3] {
         let mut sizes = self.eigen().values.map(|value| 1.0 / value.sqrt());
@@ -210,8 +219,11 @@ impl Metric {
     /// The metric whose sizes are at most those of both, by simultaneous reduction: with A = M₁^½ the eigenvalues of
     /// A⁻¹ M₂ A⁻¹ below 1 are raised to 1 (Alauzet, *Finite Elements in Analysis and Design* 46, 2010).
     pub fn intersection(&self, other: &Metric) -> Metric {
-        let root = self.map(f64::sqrt);
-        let inverse_root = self.map(|value| 1.0 / value.sqrt());
+        let eigen = self.eigen();
+        let of_roots =
+            |f: fn(f64) -> f64| Metric::from_eigen(&Eigen { values: eigen.values.map(f), ..eigen });
+        let root = of_roots(f64::sqrt);
+        let inverse_root = of_roots(|value| 1.0 / value.sqrt());
         let reduced = inverse_root.congruence(other);
         root.congruence(&reduced.map(|value| value.max(1.0)))
     }
@@ -281,6 +293,9 @@ mod tests {
         ) {
             let (first, second) = (rotated(a, [0.0; 3]), rotated(b, angles));
             let both = first.intersection(&second);
+            let finer = both.scale(1.0 + 1e-6);
+            prop_assert!(finer.is_finer_than(&first, 3) && finer.is_finer_than(&second, 3));
+            prop_assert!(!first.scale(1.0 - 1e-6).is_finer_than(&both, 3));
             let length = both.squared_length(direction);
             prop_assert!(length >= first.squared_length(direction) * (1.0 - 1e-9));
             prop_assert!(length >= second.squared_length(direction) * (1.0 - 1e-9));

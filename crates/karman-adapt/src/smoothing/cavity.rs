@@ -2,6 +2,7 @@
 #![allow(missing_docs)] // on the modules the attribute makes
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
+use super::lookup::NONE;
 use karman_backend::prelude::*;
 use karman_backend::real::{Sym3, Vec3};
 use karman_backend::{Segment, View};
@@ -21,13 +22,15 @@ pub(super) struct CavityView<'a, F: Real> {
     pub dimension: usize,
     /// First cell of each vertex: `[moving]`.
     pub first_cell: View<'a, u32>,
-    /// Number of cells of each vertex: `[moving]`.
+    /// Number of items of the cells of each vertex: `[moving]`.
     pub cell_count: View<'a, u32>,
-    /// The facet opposite to the vertex in each of its cells, the vertex on its positive side: `[dimension][items]`.
+    /// In 3D the facet opposite to the vertex in each of its cells, the vertex on its positive side: `[3][items]`. In 2D the
+    /// vertices around it, counterclockwise, `[items]`: each with the next one has a cell. A closed round ends with its first
+    /// vertex; [`NONE`] stands between rounds.
     pub facets: View<'a, u32>,
     /// Length of a row of `facets`.
     pub n_items: usize,
-    /// First neighbour of each vertex: `[moving]`.
+    /// In 3D the first neighbour of each vertex: `[moving]`. In 2D the facets have the neighbours.
     pub first_neighbour: View<'a, u32>,
     /// Number of neighbours: `[moving]`.
     pub neighbour_count: View<'a, u32>,
@@ -51,6 +54,18 @@ pub(super) struct Quality<F: Real> {
     pub value: F,
     /// Its gradient in a fixed metric.
     pub gradient: Vec3<F>,
+}
+
+/// The cells and the edges of a vertex of the plane at a place x.
+#[device]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<F: Real> {
+    /// The lowest quality of the cells.
+    pub lowest: F,
+    /// Σ M over the edges with their mean metrics M.
+    pub sum: Sym3<F>,
+    /// Σ M (y − x) over the edges with their other ends y.
+    pub pull: Vec3<F>,
 }
 
 /// Numbers of a vertex: its place, then the upper triangle of its metric.
@@ -127,14 +142,14 @@ pub(super) fn store_vertex<F: Real>(
     }
 }
 
-/// F(x) = (m(2 − m))³, m = min(x, 1/x), and the derivative of ln F.
+/// F(x) = (m(2 − m))³, m = min(x, 1/x), and the derivative of ln F, of x and 1/x.
 #[device]
 #[inline(always)]
-fn size_factor<F: Real>(x: F) -> (F, F) {
+fn size_factor<F: Real>(x: F, inverse: F) -> (F, F) {
     let mut m = x;
     let mut dm = F::literal(1.0);
     if x > 1.0 {
-        m = 1.0 / x;
+        m = inverse;
         dm = -m * m;
     }
     let factor = m * (2.0 - m);
@@ -158,13 +173,14 @@ fn triangle_quality<F: Real>(a: Vec3<F>, b: Vec3<F>, m: Sym3<F>, filter: F) -> Q
         let lb = (b.x * mb.x + b.y * mb.y).sqrt();
         let lc = (c.x * (mb.x - ma.x) + c.y * (mb.y - ma.y)).sqrt();
         let sum = la + lb + lc;
-        let (factor, rate) = size_factor::<F>(sum / 3.0);
+        let inverse = 1.0 / sum;
+        let (factor, rate) = size_factor::<F>(sum * 0.3333333333333333, inverse * 3.0);
         let density = (m.xx * m.yy - m.xy * m.xy).sqrt();
-        let q = 10.392304845413264 * area * density / (sum * sum) * factor;
+        let q = 10.392304845413264 * area * density * (inverse * inverse) * factor;
         if q > 0.0 {
             value = q;
             let by_area = q / area;
-            let by_sum = q * (rate / 3.0 - 2.0 / sum);
+            let by_sum = q * (rate * 0.3333333333333333 - 2.0 * inverse);
             gradient = Vec3::<F> {
                 x: by_area * (a.y - b.y) - by_sum * (ma.x / la + mb.x / lb),
                 y: by_area * (b.x - a.x) - by_sum * (ma.y / la + mb.y / lb),
@@ -210,14 +226,19 @@ fn tetrahedron_quality<F: Real>(
         let lc = c.dot(mc).sqrt();
         let sum =
             la + lb + lc + ab.dot(mb - ma).sqrt() + ac.dot(mc - ma).sqrt() + bc.dot(mc - mb).sqrt();
-        let (factor, rate) = size_factor::<F>(sum / 6.0);
+        let inverse = 1.0 / sum;
+        let (factor, rate) = size_factor::<F>(sum * 0.16666666666666666, inverse * 6.0);
         let determinant = m.xx * (m.yy * m.zz - m.yz * m.yz) - m.xy * (m.xy * m.zz - m.yz * m.xz)
             + m.xz * (m.xy * m.yz - m.yy * m.xz);
-        let q = 305.4701294725885 * volume * determinant.sqrt() / (sum * sum * sum) * factor;
+        let q = 305.4701294725885
+            * volume
+            * determinant.sqrt()
+            * (inverse * inverse * inverse)
+            * factor;
         if q > 0.0 {
             value = q;
             let by_volume = q / volume;
-            let by_sum = q * (rate / 6.0 - 3.0 / sum);
+            let by_sum = q * (rate * 0.16666666666666666 - 3.0 * inverse);
             gradient =
                 normal * by_volume - (ma * (1.0 / la) + mb * (1.0 / lb) + mc * (1.0 / lc)) * by_sum;
         }
@@ -254,7 +275,17 @@ impl<F: Real> CavityView<'_, F> {
         result
     }
 
-    /// The quality of the cell at item k with its vertex at `place`.
+    /// The last item of the cells of vertex v, and one more.
+    #[inline(always)]
+    pub(super) fn end_of_cells(&self, v: usize) -> usize {
+        let mut count = self.cell_count[v] as usize;
+        if comptime!(self.dimension == 2) {
+            count -= 1;
+        }
+        self.first_cell[v] as usize + count * self.spacing
+    }
+
+    /// The quality of the cell at item k with its vertex at `place`; 2 and no gradient where no cell begins there.
     #[inline(always)]
     pub(super) fn quality(
         &self,
@@ -263,13 +294,19 @@ impl<F: Real> CavityView<'_, F> {
         own: Sym3<F>,
         state: &Segment<F>,
     ) -> Quality<F> {
-        let a = self.facets[k] as usize;
-        let b = self.facets[self.n_items + k] as usize;
-        let mut c = b;
-        if comptime!(self.dimension == 3) {
-            c = self.facets[2 * self.n_items + k] as usize;
+        let mut result = Quality::<F> { value: 2.0, gradient: Vec3::<F>::zero() };
+        let a = self.facets[k];
+        if comptime!(self.dimension == 2) {
+            let b = self.facets[k + self.spacing];
+            if a != NONE && b != NONE {
+                result = self.quality_on(a as usize, b as usize, b as usize, place, own, state);
+            }
+        } else {
+            let b = self.facets[self.n_items + k] as usize;
+            let c = self.facets[2 * self.n_items + k] as usize;
+            result = self.quality_on(a as usize, b, c, place, own, state);
         }
-        self.quality_on(a, b, c, place, own, state)
+        result
     }
 
     /// The lowest quality of the cells of vertex v at `place`; where that is below `bound`, a value below it.
@@ -283,13 +320,64 @@ impl<F: Real> CavityView<'_, F> {
         state: &Segment<F>,
     ) -> F {
         let mut lowest = F::literal(1.0);
-        let mut k = self.first_cell[v] as usize;
-        let end = k + self.cell_count[v] as usize * self.spacing;
-        while k < end && lowest >= bound {
-            lowest = lowest.min(self.quality(k, place, own, state).value);
-            k += self.spacing;
+        if comptime!(self.dimension == 2) {
+            lowest = self.around_in_plane(v, place, own, bound, state).lowest;
+        } else {
+            let mut k = self.first_cell[v] as usize;
+            let end = self.end_of_cells(v);
+            while k < end && lowest >= bound {
+                lowest = lowest.min(self.quality(k, place, own, state).value);
+                k += self.spacing;
+            }
         }
         lowest
+    }
+
+    /// Way once around a vertex of the plane, which reads each of its neighbours once. Ends at a quality below `bound`.
+    #[inline(always)]
+    pub(super) fn around_in_plane(
+        &self,
+        v: usize,
+        place: Vec3<F>,
+        own: Sym3<F>,
+        bound: F,
+        state: &Segment<F>,
+    ) -> Around<F> {
+        let mut lowest = F::literal(1.0);
+        let mut sum = Sym3::<F>::zero();
+        let mut pull = Vec3::<F>::zero();
+        let mut k = self.first_cell[v] as usize;
+        let end = k + self.cell_count[v] as usize * self.spacing;
+        // Of the item before; the first item of the round.
+        let mut before = NONE.runtime();
+        let mut first = NONE.runtime();
+        let mut place_before = Vec3::<F>::zero();
+        let mut metric_before = Sym3::<F>::zero();
+        while k < end && lowest >= bound {
+            let item = self.facets[k];
+            if item != NONE {
+                let offset = place_of::<F>(item as usize, state, 2usize) - place;
+                let theirs = metric_of::<F>(item as usize, state, 2usize);
+                let both = own + theirs;
+                if before == NONE {
+                    first = item;
+                } else {
+                    let mean = (both + metric_before) * 0.3333333333333333;
+                    let cell = triangle_quality::<F>(place_before, offset, mean, self.filter);
+                    lowest = lowest.min(cell.value);
+                }
+                if before == NONE || item != first {
+                    let metric = both * 0.5;
+                    sum += metric;
+                    pull += metric.times(offset);
+                }
+                place_before = offset;
+                metric_before = theirs;
+            }
+            before = item;
+            k += self.spacing;
+        }
+        Around::<F> { lowest, sum, pull }
     }
 
     /// The part of `wish` that the constraint of vertex v allows.

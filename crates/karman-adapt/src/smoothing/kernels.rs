@@ -37,7 +37,20 @@ const SAME: f64 = 1e-9;
 /// Shortest move, as a length in the metric.
 const SHORTEST_MOVE: f64 = 1e-6;
 
-/// The move ½ (D + A)⁻¹ (q − A p) of a vertex.
+/// The move ½ (D + A)⁻¹ `pull` of a vertex with `pull` = q − A p.
+#[device]
+#[inline(always)]
+fn pulled<F: Real>(v: usize, a: Sym3<F>, pull: Vec3<F>, cavities: &CavityView<F>) -> Vec3<F> {
+    let dx = a.xx.max(1.01 * (a.xy.abs() + a.xz.abs()));
+    let dy = a.yy.max(1.01 * (a.xy.abs() + a.yz.abs()));
+    let dz = a.zz.max(1.01 * (a.xz.abs() + a.yz.abs()));
+    let system =
+        Sym3::<F> { xx: a.xx + dx, xy: a.xy, xz: a.xz, yy: a.yy + dy, yz: a.yz, zz: a.zz + dz };
+    let wish = system.solve(cavities.allowed(v, pull) * 0.5);
+    cavities.allowed(v, wish)
+}
+
+/// The move of [`Smoother::EdgeLengths`].
 #[device]
 #[inline(always)]
 fn edge_length_move<F: Real>(
@@ -47,25 +60,24 @@ fn edge_length_move<F: Real>(
     cavities: &CavityView<F>,
     state: &Segment<F>,
 ) -> Vec3<F> {
-    let dimension = comptime!(cavities.dimension);
     let mut a = Sym3::<F>::zero();
     let mut pull = Vec3::<F>::zero();
-    let mut k = cavities.first_neighbour[v] as usize;
-    let end = k + cavities.neighbour_count[v] as usize * cavities.spacing;
-    while k < end {
-        let other = cavities.neighbours[k] as usize;
-        let m = (own + metric_of::<F>(other, state, dimension)) * 0.5;
-        a += m;
-        pull += m.times(place_of::<F>(other, state, dimension) - p);
-        k += cavities.spacing;
+    if comptime!(cavities.dimension == 2) {
+        let around = cavities.around_in_plane(v, p, own, F::literal(-1.0), state);
+        a = around.sum;
+        pull = around.pull;
+    } else {
+        let mut k = cavities.first_neighbour[v] as usize;
+        let end = k + cavities.neighbour_count[v] as usize * cavities.spacing;
+        while k < end {
+            let other = cavities.neighbours[k] as usize;
+            let m = (own + metric_of::<F>(other, state, 3usize)) * 0.5;
+            a += m;
+            pull += m.times(place_of::<F>(other, state, 3usize) - p);
+            k += cavities.spacing;
+        }
     }
-    let dx = a.xx.max(1.01 * (a.xy.abs() + a.xz.abs()));
-    let dy = a.yy.max(1.01 * (a.xy.abs() + a.yz.abs()));
-    let dz = a.zz.max(1.01 * (a.xz.abs() + a.yz.abs()));
-    let system =
-        Sym3::<F> { xx: a.xx + dx, xy: a.xy, xz: a.xz, yy: a.yy + dy, yz: a.yz, zz: a.zz + dz };
-    let wish = system.solve(cavities.allowed(v, pull) * 0.5);
-    cavities.allowed(v, wish)
+    pulled::<F>(v, a, pull, cavities)
 }
 
 /// M⁻¹ g within the constraint of vertex v.
@@ -86,7 +98,7 @@ fn worst_quality_move<F: Real>(
     state: &Segment<F>,
 ) -> Vec3<F> {
     let first = cavities.first_cell[v] as usize;
-    let end = first + cavities.cell_count[v] as usize * cavities.spacing;
+    let end = cavities.end_of_cells(v);
     let mut lowest = F::literal(2.0);
     let mut g = Vec3::<F>::zero();
     let mut k = first;
@@ -149,8 +161,8 @@ fn worst_quality_move<F: Real>(
 /// Moves vertex `first + i` of a colour. A move is made only where the lowest quality of the cavity does not fall and all its
 /// cells stay positive; `moves` receives its length in the metric, 0 where the vertex stays.
 ///
-/// Traffic of a sweep in double precision, topology and results once: a vertex 2D 8 (5 read, 5 written) + 8 + 24 (lists, length,
-/// constraint), 3D 144 + 32; an item of a cell 4 × dimension; a neighbour 4 (edge lengths alone). The places and metrics of
+/// Traffic of a sweep in double precision, topology and results once: a vertex 2D 8 (5 read, 5 written) + 8 + 12 (lists, length,
+/// constraint), 3D 144 + 32; an item of a cell 4 or 12; in 3D a neighbour 4 (edge lengths alone). The places and metrics of
 /// neighbours, 40 or 72 bytes a vertex, are read once for each colour. A lookup in the grid reads 4 × 24 or 8 × 48 bytes, most of
 /// them from caches where neighbours in number are neighbours in space. Cells are evaluated from caches up to ten times.
 #[kernel(
@@ -172,14 +184,19 @@ pub(super) fn smooth_colour<F: Real>(
     let dimension = comptime!(cavities.dimension);
     let p = place_of::<F>(v, &*state, dimension);
     let own = metric_of::<F>(v, &*state, dimension);
-    let before = cavities.lowest(v, p, own, F::literal(-1.0), &*state);
     let mut wish = Vec3::<F>::zero();
-    let mut bound = before;
-    if comptime!(smoother == Smoother::EdgeLengths) {
+    let mut bound = F::literal(0.0);
+    if comptime!(smoother == Smoother::EdgeLengths && cavities.dimension == 2) {
+        let around = cavities.around_in_plane(v, p, own, F::literal(-1.0), &*state);
+        bound = around.lowest;
+        wish = pulled::<F>(v, around.sum, around.pull, cavities);
+    } else if comptime!(smoother == Smoother::EdgeLengths) {
+        bound = cavities.lowest(v, p, own, F::literal(-1.0), &*state);
         wish = edge_length_move::<F>(v, p, own, cavities, &*state);
     } else {
+        bound =
+            cavities.lowest(v, p, own, F::literal(-1.0), &*state) * (1.0 + F::literal(LEAST_GAIN));
         wish = worst_quality_move::<F>(v, p, own, cavities, &*state);
-        bound = before * (1.0 + F::literal(LEAST_GAIN));
     }
     let mut length = wish.dot(own.times(wish)).sqrt();
     let mut made = F::literal(0.0);

@@ -368,7 +368,7 @@ impl VertexSmoother {
     pub fn sweep_bytes(&self) -> f64 {
         let lists = [&self.first_cell, &self.cell_count, &self.facets, &self.constraint];
         let mut bytes = lists.iter().fold(self.moves.bytes(), |sum, list| sum + list.bytes());
-        if self.options.smoother == Smoother::EdgeLengths {
+        if self.options.smoother == Smoother::EdgeLengths && self.dimension == 3 {
             let lists = [&self.first_neighbour, &self.neighbour_count, &self.neighbours];
             bytes += lists.iter().fold(0, |sum, list| sum + list.bytes());
         }

@@ -2,6 +2,7 @@
 
 use super::cavity::ALONG;
 use super::colouring::{Rows, VertexColouring};
+use crate::complex::NONE;
 use crate::mesh::AdaptiveMesh;
 use crate::smooth::{facet_nodes, line_or_normal};
 use crate::vector::{Point, norm};
@@ -29,9 +30,9 @@ pub(super) struct Topology {
     pub(super) constraint: Vec<u32>,
     /// Unit vectors: `[directions][3]`.
     pub(super) directions: Vec<f64>,
-    /// Cells of the vertices that move, `dimension` items each.
+    /// Cells of the vertices that move: see [`super::cavity::CavityView::facets`].
     pub(super) cells: SlicedLists,
-    /// Neighbours of the vertices that move.
+    /// Neighbours of the vertices that move; none in 2D.
     pub(super) neighbours: SlicedLists,
     /// Corners of all cells, the facet of the first behind it: `[dimension + 1][cells]`.
     pub(super) corners: Vec<u32>,
@@ -51,6 +52,11 @@ pub(super) struct SlicedLists {
 }
 
 impl SlicedLists {
+    /// Lists that nothing reads.
+    fn empty() -> SlicedLists {
+        SlicedLists { first: vec![0], count: vec![0], items: vec![0], n_items: 0 }
+    }
+
     /// The lists that `of` appends for each of `n` entities, `width` numbers an item.
     fn new(
         n: usize,
@@ -92,6 +98,29 @@ impl SlicedLists {
             }
         }
         SlicedLists { first, count, items, n_items: end }
+    }
+}
+
+/// Appends the vertices of sides of the plane, each after the one before it: a round for sides that follow each other, [`NONE`] between
+/// rounds. An open round begins at its first side; a closed one at the first of `sides`, and ends there.
+fn append_rounds(mut sides: Vec<[u32; 2]>, all: &mut Vec<u32>) {
+    let mut is_first = true;
+    while !sides.is_empty() {
+        let begins = |side: &[u32; 2]| sides.iter().all(|other| other[1] != side[0]);
+        let mut next = sides.iter().position(begins).or(Some(0));
+        let mut end = NONE;
+        if !std::mem::replace(&mut is_first, false) {
+            all.push(NONE);
+        }
+        while let Some(at) = next {
+            let [from, to] = sides.remove(at);
+            if end == NONE {
+                all.push(from);
+            }
+            all.push(to);
+            end = to;
+            next = sides.iter().position(|side| side[0] == end);
+        }
     }
 }
 
@@ -160,18 +189,26 @@ impl Topology {
             *word = 1 + 2 * index + kind;
             directions.extend(direction);
         }
-        let cells = SlicedLists::new(moving, dimension, spacing, |v, all| {
+        let width = if dimension == 2 { 1 } else { 3 };
+        let cells = SlicedLists::new(moving, width, spacing, |v, all| {
             let vertex = vertices[v];
             let mut around = mesh.cells.around(vertex).to_vec();
             around.sort_unstable();
-            for cell in around {
-                let facet = facet_nodes(mesh.cells.padded(cell), vertex);
-                all.extend(facet[..dimension].iter().map(|&node| number[node as usize]));
+            let facets = around.iter().map(|&cell| {
+                facet_nodes(mesh.cells.padded(cell), vertex).map(|node| number[node as usize])
+            });
+            match dimension {
+                2 => append_rounds(facets.map(|[a, b, _]| [a, b]).collect(), all),
+                _ => all.extend(facets.flatten()),
             }
         });
-        let neighbours = SlicedLists::new(moving, 1, spacing, |v, all| {
-            all.extend(graph.of(vertices[v] as usize).iter().map(|&other| number[other as usize]));
-        });
+        let neighbours = match dimension {
+            2 => SlicedLists::empty(),
+            _ => SlicedLists::new(moving, 1, spacing, |v, all| {
+                let others = graph.of(vertices[v] as usize).iter();
+                all.extend(others.map(|&other| number[other as usize]));
+            }),
+        };
         let numbers: Vec<u32> = mesh.cells.elements().collect();
         let mut corners = Vec::with_capacity((dimension + 1) * numbers.len());
         for corner in 0..=dimension {
@@ -191,5 +228,23 @@ impl Topology {
             neighbours,
             corners,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_of_sides_follow_each_other() {
+        let rounds = |sides: &[[u32; 2]]| {
+            let mut all = vec![];
+            append_rounds(sides.to_vec(), &mut all);
+            all
+        };
+        assert_eq!(rounds(&[[4, 2], [7, 4], [2, 7]]), [4, 2, 7, 4]);
+        assert_eq!(rounds(&[[4, 2], [7, 4]]), [7, 4, 2]);
+        assert_eq!(rounds(&[[5, 6], [1, 2], [2, 3]]), [5, 6, NONE, 1, 2, 3]);
+        assert_eq!(rounds(&[[5, 6], [6, 5], [2, 3]]), [2, 3, NONE, 5, 6, 5]);
     }
 }
