@@ -222,11 +222,24 @@ def two_boxes(name):
     write(name, 3, {"wall": faces}, 0.5, DELAUNAY, least=0)
 
 
-def write(name, dimension, patches, size, algorithm, version=4.1, least=None):
+def two_regions(name, size):
+    """A square with a disc of another region."""
+    gmsh.clear()
+    square = occ.addRectangle(0, 0, 0, 1, 1)
+    disc = occ.addDisk(0.4, 0.5, 0, 0.2, 0.2)
+    occ.fragment([(2, square)], [(2, disc)])
+    occ.synchronize()
+    boundary = {tag for _, tag in gmsh.model.getBoundary(gmsh.model.getEntities(2), oriented=False)}
+    inside = [tag for _, tag in gmsh.model.getEntities(2) if tag != disc]
+    write(name, 2, {"wall": sorted(boundary)}, size, DELAUNAY, regions={"core": [disc], "fluid": inside})
+
+
+def write(name, dimension, patches, size, algorithm, version=4.1, least=None, regions=None):
     for patch, entities in sorted(patches.items()):
         gmsh.model.addPhysicalGroup(dimension - 1, entities, name=patch)
     inside = [tag for _, tag in gmsh.model.getEntities(dimension)]
-    gmsh.model.addPhysicalGroup(dimension, inside, name="fluid")
+    for region, entities in (regions or {"fluid": inside}).items():
+        gmsh.model.addPhysicalGroup(dimension, entities, name=region)
     gmsh.option.setNumber("Mesh.MeshSizeMax", size)
     gmsh.option.setNumber("Mesh.MeshSizeMin", size if least is None else least)
     gmsh.option.setNumber("Mesh.Algorithm3D", algorithm)
@@ -271,4 +284,5 @@ if __name__ == "__main__":
     airfoil("airfoil")
     for name, size in ("coarse", 0.2), ("medium", 0.1), ("fine", 0.05):
         ring(f"ring_{name}", size)
+    two_regions("two_regions", 0.07)
     gmsh.finalize()

@@ -124,8 +124,9 @@ pub fn adapt_around_frozen(
         }
         for round in 0..options.rounds {
             adaptive.least_gain = LeastGain::of_round(options.rounds - 1 - round);
-            // The gradient takes longer than the way to equilateral cells: every second round has it, the first and the last of three.
-            let changed = adaptive.relax(tolerance, round % 2 == 0);
+            // The gradient takes longer than the way to equilateral cells: every second round has it, the last one too.
+            let by_gradient = (options.rounds - 1 - round).is_multiple_of(2);
+            let changed = adaptive.relax(tolerance, by_gradient);
             tracing::debug!("round {}: {changed} changes", round + 1);
             if changed == 0 {
                 break;

@@ -5,9 +5,23 @@
 //! be recorded. Else numbers pass through the host, and the ranks wait for them.
 
 use super::group::{bytes_of, bytes_of_mut};
-use super::{Backend, BackendError, Buffer, Element};
+use super::{Backend, BackendError, Buffer, Element, blas};
 
 impl Backend {
+    /// On devices the parts that all ranks have of a list, of which `part` is that of this rank: rank r gives `starts[r]..starts[r + 1]`.
+    /// All ranks call it. A failure ends the group, and reads of buffers return it.
+    ///
+    /// Traffic: three times the whole list, and what all ranks give.
+    pub fn parts_of_all_ranks<T: Element>(&self, part: &Buffer<T>, starts: &[usize]) -> Buffer<T> {
+        let Some(group) = self.ranks() else { panic!("the backend of one of several ranks") };
+        let total = starts[group.size()];
+        let mut own = self.zeros(total);
+        blas::copy_to_range(self, part.len(), part, starts[group.rank()], &mut own);
+        let mut all = self.zeros(total);
+        self.gather_on_devices(&own, &mut all, 1, starts);
+        all
+    }
+
     /// Gathers the numbers of the ranks on all of them. `own` and `all` have `lists` lists of `starts[ranks]` numbers each, one
     /// behind the other, of which rank r gives `starts[r]..starts[r + 1]`; the others of `own` are zeros. A failure ends the
     /// group, and reads of buffers return it.

@@ -147,6 +147,11 @@ impl Halo {
         }
     }
 
+    /// Global numbers of the ghosts, ascending.
+    pub fn ghost_numbers(&self) -> &[u32] {
+        &self.ghosts
+    }
+
     /// Local number of an entry; none where it is neither own nor a ghost.
     #[inline]
     pub fn local(&self, global: usize) -> Option<usize> {

@@ -277,6 +277,11 @@ impl<S: Real> Matrix<S> {
         Matrix { parts: self.backend.split_sums(rows, entries), ..self }
     }
 
+    /// The rows of one of several ranks, whose columns have the local numbers of `halo`.
+    pub(super) fn with_halo(self, halo: &Arc<Halo>) -> Self {
+        Matrix { halo: Some(halo.clone()), ..self }
+    }
+
     /// Replaces the values; the sparsity pattern stays. Not for one of several ranks.
     ///
     /// # Errors

@@ -44,6 +44,13 @@ impl<S: Real> DifferenceForm<S> {
         Ok(DifferenceForm { couplings, row_sums: backend.upload(row_sums) })
     }
 
+    /// The rows of one of several ranks, whose columns have the local numbers of `halo`, of a matrix of so many rows and entries.
+    pub(super) fn with_halo(self, halo: &Arc<Halo>, [rows, entries]: [usize; 2]) -> Self {
+        let couplings = self.couplings.with_halo(halo);
+        let couplings = couplings.with_parts_of(rows, entries.saturating_sub(rows));
+        DifferenceForm { couplings, ..self }
+    }
+
     /// The exchange of the vectors that it multiplies, on one of several ranks.
     pub(super) fn halo(&self) -> Option<&Arc<Halo>> {
         self.couplings.halo()

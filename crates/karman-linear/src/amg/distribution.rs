@@ -3,13 +3,22 @@
 //!
 //! A row is computed by one rank from copies of what the others have: its terms are those of one rank, in the same order.
 
-use super::hierarchy::HostLevel;
 use super::params::AmgParams;
-use crate::{CsrMatrix, LinearError};
+use crate::LinearError;
 use karman_backend::group::gather_lists;
 use karman_backend::{Backend, Gather, HOST_CHUNK, Halo, RankGroup};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Some rows of an operator of the level of this depth.
+pub(super) enum LevelRows {
+    /// Of its matrix.
+    Matrix(usize, Range<usize>),
+    /// Of the restriction from it.
+    Restriction(usize, Range<usize>),
+    /// Of the interpolation to it.
+    Interpolation(usize, Range<usize>),
+}
 
 /// The rows of each level that this rank has.
 pub(super) struct Distribution {
@@ -21,19 +30,19 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of levels of a hierarchy, for vectors of `backend`, the finest first, of which this rank has the rows
-    /// from `first` on. A coarse level is shared where it has more than `replicate_rows` unknowns. Its ranges are in proportion to those of the finest, cut at
-    /// multiples of the chunk of sums. All ranks call it.
+    /// The distribution of levels with so many unknowns, for vectors of `backend`, the finest first, of which this rank has the rows
+    /// from `first` on. A coarse level is shared where it has more than `replicate_rows` unknowns. Its ranges are in proportion to those
+    /// of the finest, cut at multiples of the chunk of sums. `columns_beyond` as of [`super::rank_levels`]. All ranks call it.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where a rank failed.
     pub(super) fn new(
         backend: &Backend,
         group: &Arc<dyn RankGroup>,
-        (levels, first): (&[HostLevel], usize),
+        (rows, first): (&[usize], usize),
         params: &AmgParams,
+        columns_beyond: impl Fn(LevelRows, &Range<usize>) -> Result<Vec<u32>, LinearError>,
     ) -> Result<Distribution, LinearError> {
-        let rows: Vec<usize> = levels.iter().map(|level| level.matrix.rows()).collect();
         let least = params.cycling.replicate_rows(backend).max(params.coarse_rows);
         let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
         let (firsts, _) = gather_lists(&**group, &[first as u32])?;
@@ -46,7 +55,12 @@ impl Distribution {
         }
         let mut distribution = Distribution { group: group.clone(), shared: vec![], starts };
         for depth in 0..shared {
-            let ghosts = distribution.ghosts(levels, depth);
+            let mut ghosts = vec![];
+            for rows in distribution.rows_that_read(depth, rows.len()) {
+                ghosts.extend(columns_beyond(rows, &distribution.own(depth))?);
+            }
+            ghosts.sort_unstable();
+            ghosts.dedup();
             let halo =
                 Halo::new(group.clone(), &distribution.starts[depth], ghosts)?.on(backend)?;
             distribution.shared.push(Arc::new(halo));
@@ -70,31 +84,17 @@ impl Distribution {
         Gather::new(self.group.clone(), self.starts[depth].clone()).on(backend)
     }
 
-    /// Numbers of the unknowns of other ranks that the own rows of the matrix, of the restriction from this level and of the
-    /// interpolation to the level above name, ascending.
-    fn ghosts(&self, levels: &[HostLevel], depth: usize) -> Vec<u32> {
-        let own = self.own(depth);
-        let mut ghosts = vec![];
-        let mut add = |matrix: &CsrMatrix<f64>, rows: Range<usize>| {
-            let offsets = matrix.offsets();
-            let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
-            let columns = matrix.column_indices()[entries].iter().copied();
-            ghosts.extend(columns.filter(|column| !own.contains(&(*column as usize))));
-        };
-        let level = &levels[depth];
-        add(&level.matrix, own.clone());
-        if let Some(transfer) = &level.transfer {
-            add(&transfer.restriction, self.own(depth + 1));
+    /// The own rows that read vectors of a level of a hierarchy of so many: those of its matrix, of the restriction from it and of the
+    /// interpolation to the level above.
+    fn rows_that_read(&self, depth: usize, levels: usize) -> Vec<LevelRows> {
+        let mut all = vec![LevelRows::Matrix(depth, self.own(depth))];
+        if depth + 1 < levels {
+            all.push(LevelRows::Restriction(depth, self.own(depth + 1)));
         }
-        let above = depth
-            .checked_sub(1)
-            .and_then(|above| levels[above].transfer.as_ref().map(|transfer| (above, transfer)));
-        if let Some((above, transfer)) = above {
-            add(&transfer.interpolation, self.own(above));
+        if let Some(above) = depth.checked_sub(1) {
+            all.push(LevelRows::Interpolation(above, self.own(above)));
         }
-        ghosts.sort_unstable();
-        ghosts.dedup();
-        ghosts
+        all
     }
 }
 

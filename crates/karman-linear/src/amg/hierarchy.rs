@@ -36,18 +36,6 @@ pub(super) struct HostLevel {
     boundary: Option<Vec<bool>>,
 }
 
-impl HostLevel {
-    /// A copy of a level that kernels made.
-    pub(super) fn of_kernels(
-        matrix: CsrMatrix<f64>,
-        transfer: Option<Transfer>,
-        over_correction: f64,
-        scale: Vec<f64>,
-    ) -> HostLevel {
-        HostLevel { matrix, transfer, over_correction, scale, boundary: None }
-    }
-}
-
 /// The transfer operators between two levels.
 #[derive(Clone, Debug)]
 pub(super) struct Transfer {

@@ -53,7 +53,7 @@ use super::residual_update::ResidualUpdate;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use coarse::null_share;
 use cycle::Levels;
-use device::DeviceHierarchy;
+use device::{DeviceHierarchy, of_all_ranks};
 use difference_form::DifferenceForm;
 use hierarchy::Hierarchy;
 use karman_backend::group::gather_lists;
@@ -278,10 +278,9 @@ fn levels_of<T: Real, S: Real>(
 
 /// On one of several ranks on devices a matrix of all their rows on the device of this rank. All ranks call it.
 fn rows_of_all_ranks<T: Real>(matrix: &Matrix<T>) -> Result<Option<Matrix<T>>, LinearError> {
-    let backend = matrix.backend();
-    match backend.ranks() {
+    match matrix.halo() {
         None => Ok(None),
-        Some(_) => Matrix::new(&backend.alone(), matrix.of_all_ranks()?).map(Some),
+        Some(halo) => of_all_ranks(matrix, halo).map(Some),
     }
 }
 

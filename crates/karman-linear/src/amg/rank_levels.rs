@@ -5,33 +5,55 @@
 
 use super::coarse::{Inverse, dense_inverse, null_share};
 use super::cycle::{Level, Levels};
-use super::device::{DeviceHierarchy, dense_inverse as inverse_by_kernels, difference_form};
+use super::device::{
+    DeviceHierarchy, DeviceLevel, columns_beyond, dense_inverse as inverse_by_kernels,
+    difference_form, rows_of_rank, sliced, smoother_weights,
+};
 use super::difference_form::{DifferenceForm, row_sums};
-use super::distribution::Distribution;
+use super::distribution::{Distribution, LevelRows};
 use super::hierarchy::HostLevel;
 use super::params::AmgParams;
 use super::transfer::Transfer;
 use crate::{LinearError, Matrix};
 use karman_backend::real::Real;
-use karman_backend::{Backend, Halo, RankGroup};
+use karman_backend::{Backend, Buffer, Halo, RankGroup, blas};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// The sum and the weight of a sweep of each own row of a level.
-struct Rows<S> {
-    sums: Vec<S>,
-    weights: Vec<S>,
-}
+/// The own rows of the matrix of a level, with the weights of a sweep.
+type OwnRows<S> = (DifferenceForm<S>, Buffer<S>);
 
 /// A hierarchy as the set-up of one rank makes it, of which a rank takes its rows.
 trait WholeLevels<S: Real> {
-    /// The levels, the finest first.
-    fn on_host(&self) -> &[HostLevel];
+    /// Number of unknowns of each level, the finest first.
+    fn sizes(&self) -> Vec<usize>;
 
-    /// The own rows of a level.
+    /// Columns outside a range in some rows.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
-    fn rows(&self, depth: usize, distribution: &Distribution) -> Result<Rows<S>, LinearError>;
+    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError>;
+
+    /// The own rows of a shared level.
+    ///
+    /// # Errors
+    /// As above.
+    fn rows(
+        &self,
+        backend: &Backend,
+        at: (&Distribution, usize),
+        halo: &Arc<Halo>,
+    ) -> Result<OwnRows<S>, LinearError>;
+
+    /// The own rows of the operators between a shared level and the next one; none of the coarsest.
+    ///
+    /// # Errors
+    /// As above.
+    fn transfer(
+        &self,
+        backend: &Backend,
+        at: (&Distribution, usize),
+    ) -> Result<Option<Transfer<S>>, LinearError>;
 
     /// The inverse of the coarsest matrix, by rows.
     ///
@@ -53,16 +75,58 @@ struct ByHost<'a> {
     null_share: f64,
 }
 
+impl ByHost<'_> {
+    /// The weights of the own rows of a level.
+    fn weights<S: Real>(&self, (distribution, depth): (&Distribution, usize)) -> Vec<S> {
+        let (level, own) = (&self.levels[depth], distribution.own(depth));
+        let weights = level.weights(own, self.params.sweep_factor(), false);
+        weights.into_iter().map(S::from_f64).collect()
+    }
+}
+
 impl<S: Real> WholeLevels<S> for ByHost<'_> {
-    fn on_host(&self) -> &[HostLevel] {
-        self.levels
+    fn sizes(&self) -> Vec<usize> {
+        self.levels.iter().map(|level| level.matrix.rows()).collect()
     }
 
-    fn rows(&self, depth: usize, distribution: &Distribution) -> Result<Rows<S>, LinearError> {
-        let (level, own) = (&self.levels[depth], distribution.own(depth));
-        let weights = level.weights(own.clone(), self.params.sweep_factor(), false);
-        let weights = weights.into_iter().map(S::from_f64).collect();
-        Ok(Rows { sums: row_sums(&level.matrix, own), weights })
+    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
+        let transfer = |depth: usize| self.levels[depth].transfer.as_ref();
+        let (matrix, rows) = match rows {
+            LevelRows::Matrix(depth, rows) => (Some(&self.levels[depth].matrix), rows),
+            LevelRows::Restriction(depth, rows) => (transfer(depth).map(|t| &t.restriction), rows),
+            LevelRows::Interpolation(depth, rows) => {
+                (transfer(depth).map(|t| &t.interpolation), rows)
+            }
+        };
+        let Some(matrix) = matrix else { return Ok(vec![]) };
+        let offsets = matrix.offsets();
+        let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
+        let columns = matrix.column_indices()[entries].iter().copied();
+        Ok(columns.filter(|column| !own.contains(&(*column as usize))).collect())
+    }
+
+    fn rows(
+        &self,
+        backend: &Backend,
+        at: (&Distribution, usize),
+        halo: &Arc<Halo>,
+    ) -> Result<OwnRows<S>, LinearError> {
+        let matrix = &self.levels[at.1].matrix;
+        let sums = row_sums(matrix, at.0.own(at.1));
+        let form = DifferenceForm::of_rank(backend, matrix, sums, halo)?;
+        Ok((form, backend.upload(self.weights(at))))
+    }
+
+    fn transfer(
+        &self,
+        backend: &Backend,
+        (distribution, depth): (&Distribution, usize),
+    ) -> Result<Option<Transfer<S>>, LinearError> {
+        let Some(t) = &self.levels[depth].transfer else { return Ok(None) };
+        let at = (distribution, depth);
+        let transfer = Transfer::of_rank(backend, [&t.interpolation, &t.restriction], at)?;
+        let next_weights = || backend.upload(self.weights((distribution, depth + 1)));
+        Ok(Some(transfer.gathered(backend, at, next_weights)))
     }
 
     fn inverse(&self, depth: usize) -> Result<Vec<f64>, LinearError> {
@@ -76,43 +140,126 @@ impl<S: Real> WholeLevels<S> for ByHost<'_> {
     }
 }
 
-/// Levels that kernels made on the device of each rank, from all rows of `matrix`; with copies on the host.
+/// Levels that kernels made on the device of each rank, from all rows of `matrix`.
 struct ByKernels<'a, T> {
     matrix: &'a Matrix<T>,
     hierarchy: &'a DeviceHierarchy,
-    levels: Vec<HostLevel>,
     params: &'a AmgParams,
 }
 
-impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
-    fn on_host(&self) -> &[HostLevel] {
-        &self.levels
+impl<T: Real> ByKernels<'_, T> {
+    fn level(&self, depth: usize) -> &DeviceLevel {
+        &self.hierarchy.levels[depth]
     }
 
-    fn rows(&self, depth: usize, distribution: &Distribution) -> Result<Rows<S>, LinearError> {
-        let (backend, level) = (self.matrix.backend(), &self.hierarchy.levels[depth]);
+    /// Numbers from `first` on of a list that each rank has as a whole.
+    fn own<V: Real>(backend: &Backend, all: &Buffer<V>, own: Range<usize>) -> Buffer<V> {
+        let mut part = backend.scratch(own.len());
+        blas::copy_from_range(backend, own.len(), all, own.start, &mut part);
+        part
+    }
+
+    /// The weights of the own rows of a level.
+    fn weights<S: Real>(
+        &self,
+        backend: &Backend,
+        (distribution, depth): (&Distribution, usize),
+    ) -> Buffer<S> {
+        let (level, factor) = (self.level(depth), self.params.sweep_factor());
+        let all = match &level.matrix {
+            None => smoother_weights::<T, S>(self.matrix, &level.scale, factor),
+            Some(matrix) => smoother_weights::<f64, S>(matrix, &level.scale, factor),
+        };
+        Self::own(backend, &all, distribution.own(depth))
+    }
+}
+
+impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
+    fn sizes(&self) -> Vec<usize> {
+        self.hierarchy.levels.iter().map(|level| level.rows).collect()
+    }
+
+    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
+        let of_transfer = |depth: usize, which: usize, rows| match &self.level(depth).interpolation
+        {
+            None => Ok(vec![]),
+            Some(between) => columns_beyond(&between.transfer[which], rows, own),
+        };
+        Ok(match rows {
+            LevelRows::Interpolation(depth, rows) => of_transfer(depth, 0, rows)?,
+            LevelRows::Restriction(depth, rows) => of_transfer(depth, 1, rows)?,
+            LevelRows::Matrix(depth, rows) => match &self.level(depth).matrix {
+                None => columns_beyond(self.matrix, rows, own)?,
+                Some(matrix) => columns_beyond(matrix, rows, own)?,
+            },
+        })
+    }
+
+    fn rows(
+        &self,
+        backend: &Backend,
+        (distribution, depth): (&Distribution, usize),
+        halo: &Arc<Halo>,
+    ) -> Result<OwnRows<S>, LinearError> {
+        let (level, own) = (self.level(depth), distribution.own(depth));
+        let scale = Self::own(backend, &level.scale, own.clone());
         let factor = self.params.sweep_factor();
         let (form, weights) = match &level.matrix {
-            None => difference_form::<T, S>(self.matrix, &level.scale, factor)?,
-            Some(matrix) => difference_form::<f64, S>(matrix, &level.scale, factor)?,
+            None => {
+                let rows = rows_of_rank(backend, self.matrix, own, Some(halo))?;
+                difference_form(&rows, &scale, factor)?
+            }
+            Some(matrix) => {
+                let rows = rows_of_rank(backend, matrix, own, Some(halo))?;
+                difference_form(&rows, &scale, factor)?
+            }
         };
-        let own = |all: Vec<S>| all[distribution.own(depth)].to_vec();
-        Ok(Rows { sums: own(backend.read(&form.row_sums)?), weights: own(backend.read(&weights)?) })
+        Ok((form.with_halo(halo, [level.rows, level.entries]), weights))
+    }
+
+    fn transfer(
+        &self,
+        backend: &Backend,
+        (distribution, depth): (&Distribution, usize),
+    ) -> Result<Option<Transfer<S>>, LinearError> {
+        let Some(between) = &self.level(depth).interpolation else { return Ok(None) };
+        let [p, r] = &between.transfer;
+        let rows = |all: &Matrix<f64>, from: usize, to: usize| {
+            let halo = distribution.shared(from).map(|halo| &**halo);
+            rows_of_rank(backend, all, distribution.own(to), halo)
+        };
+        let both = [rows(p, depth + 1, depth)?, rows(r, depth, depth + 1)?];
+        let transfer = if between.is_constant {
+            let [[_, of], [offsets, members]] = both.map(Matrix::into_pattern);
+            Transfer::of_aggregates([of, offsets, members])
+        } else {
+            let put = |own: &Matrix<f64>, all: &Matrix<f64>, from: usize| {
+                let own: Matrix<S> = sliced(own, true)?;
+                let own = own.with_parts_of(all.rows(), all.entries());
+                Ok::<_, LinearError>(match distribution.shared(from) {
+                    None => own,
+                    Some(halo) => own.with_halo(halo),
+                })
+            };
+            Transfer::weighted([put(&both[0], p, depth + 1)?, put(&both[1], r, depth)?])
+        };
+        let next_weights = || self.weights(backend, (distribution, depth + 1));
+        Ok(Some(transfer.gathered(backend, (distribution, depth), next_weights)))
     }
 
     fn inverse(&self, depth: usize) -> Result<Vec<f64>, LinearError> {
-        let (backend, level) = (self.matrix.backend(), &self.hierarchy.levels[depth]);
+        let (backend, level) = (self.matrix.backend(), self.level(depth));
         let (scale, null_share) = (&level.scale, null_share::<T>());
         let by_columns = match &level.matrix {
             None => inverse_by_kernels::<T, S>(backend, self.matrix, scale, null_share)?,
             Some(matrix) => inverse_by_kernels::<f64, S>(backend, matrix, scale, null_share)?,
         };
-        let (by_columns, n) = (backend.read(&by_columns)?, self.levels[depth].matrix.rows());
+        let (by_columns, n) = (backend.read(&by_columns)?, level.rows);
         Ok((0..n * n).map(|k| by_columns[k / n + k % n * n].to_f64()).collect())
     }
 
     fn whole(&self, alone: &Backend, depth: usize) -> Result<Level<S>, LinearError> {
-        let (level, params) = (&self.hierarchy.levels[depth], (self.params, null_share::<T>()));
+        let (level, params) = (self.level(depth), (self.params, null_share::<T>()));
         match &level.matrix {
             None => Level::of_device(alone, self.matrix, level, depth, params),
             Some(matrix) => Level::of_device(alone, matrix, level, depth, params),
@@ -144,8 +291,7 @@ pub(super) fn of_kernels<T: Real, S: Real>(
     (all, hierarchy): (&Matrix<T>, &DeviceHierarchy),
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let levels = hierarchy.on_host(all)?;
-    of_rank(matrix, group, &ByKernels { matrix: all, hierarchy, levels, params }, params)
+    of_rank(matrix, group, &ByKernels { matrix: all, hierarchy, params }, params)
 }
 
 fn of_rank<T: Real, S: Real>(
@@ -154,46 +300,25 @@ fn of_rank<T: Real, S: Real>(
     whole: &impl WholeLevels<S>,
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let (backend, on_host) = (matrix.backend(), whole.on_host());
-    let distribution = Distribution::new(backend, group, (on_host, matrix.first_row()), params)?;
+    let (backend, sizes) = (matrix.backend(), whole.sizes());
+    let beyond = |rows: LevelRows, own: &Range<usize>| whole.columns_beyond(rows, own);
+    let of_finest = (&sizes[..], matrix.first_row());
+    let distribution = Distribution::new(backend, group, of_finest, params, beyond)?;
     // Reductions over a level that each rank has as a whole are those of one rank.
     let alone = backend.alone();
     let mut all = Levels::empty(backend, params);
-    for depth in 0..on_host.len() {
-        all.levels.push(match distribution.shared(depth) {
-            Some(halo) => shared(backend, whole, (&distribution, depth), halo, params)?,
-            None => whole.whole(&alone, depth)?,
-        });
+    for (depth, order) in sizes.into_iter().enumerate() {
+        let Some(halo) = distribution.shared(depth) else {
+            all.levels.push(whole.whole(&alone, depth)?);
+            continue;
+        };
+        let (rows, weights) = whole.rows(backend, (&distribution, depth), halo)?;
+        let transfer = whole.transfer(backend, (&distribution, depth))?;
+        let inverse = match transfer.is_none() && order <= params.coarse_rows {
+            true => Some(Inverse::of_rank(backend, &whole.inverse(depth)?, order, &distribution)),
+            false => None,
+        };
+        all.levels.push(Level::with(rows, weights, transfer, inverse, depth, params));
     }
     Ok(all)
-}
-
-/// The own rows of a shared level.
-fn shared<S: Real>(
-    backend: &Backend,
-    whole: &impl WholeLevels<S>,
-    (distribution, depth): (&Distribution, usize),
-    halo: &Arc<Halo>,
-    params: &AmgParams,
-) -> Result<Level<S>, LinearError> {
-    let level = &whole.on_host()[depth];
-    let Rows { sums, weights } = whole.rows(depth, distribution)?;
-    let matrix = DifferenceForm::of_rank(backend, &level.matrix, sums, halo)?;
-    let transfer = match &level.transfer {
-        None => None,
-        Some(t) => {
-            let both = [&t.interpolation, &t.restriction];
-            let next_weights = match distribution.shared(depth + 1) {
-                None => whole.rows(depth + 1, distribution)?.weights,
-                Some(_) => vec![],
-            };
-            Some(Transfer::of_rank(backend, both, (distribution, depth), next_weights)?)
-        }
-    };
-    let order = level.matrix.rows();
-    let inverse = match transfer.is_none() && order <= params.coarse_rows {
-        true => Some(Inverse::of_rank(backend, &whole.inverse(depth)?, order, distribution)),
-        false => None,
-    };
-    Ok(Level::with(matrix, backend.upload(weights), transfer, inverse, depth, params))
 }

@@ -66,7 +66,6 @@ impl<S: Real> Transfer<S> {
     }
 
     /// The rows of one of several ranks: those of P are its rows of the finer level, those of Pᵀ its rows of the next one.
-    /// `next_weights` are the weights of a sweep of these, for a next level that is whole on each rank.
     ///
     /// # Errors
     /// [`LinearError::ColumnOutOfRange`] where a column is not in the exchange of its level.
@@ -74,7 +73,6 @@ impl<S: Real> Transfer<S> {
         backend: &Backend,
         [p, r]: [&CsrMatrix<f64>; 2],
         (distribution, depth): (&Distribution, usize),
-        next_weights: Vec<S>,
     ) -> Result<Self, LinearError> {
         let is_constant = is_constant(p);
         let layout = if is_constant { Layout::Csr } else { Layout::of(backend) };
@@ -87,21 +85,31 @@ impl<S: Real> Transfer<S> {
             Ok::<_, LinearError>(matrix.with_parts_of(a.rows(), a.entries()))
         };
         let both = [put(p, depth + 1, depth)?, put(r, depth, depth + 1)?];
-        let transfer = match is_constant {
+        Ok(match is_constant {
             false => Self::weighted(both),
             true => {
                 let [[_, of], [offsets, members]] = both.map(Matrix::into_pattern);
                 Self::of_aggregates([of, offsets, members])
             }
-        };
-        let gathered = distribution.shared(depth + 1).is_none().then(|| {
-            let n = distribution.own(depth + 1).len();
-            let (b, x) = (backend.zeros(n), backend.zeros(n));
-            let (gather, weights) =
-                (distribution.gather(depth + 1, backend), backend.upload(next_weights));
-            Gathered { gather, weights, b, x }
-        });
-        Ok(Transfer { gathered, ..transfer })
+        })
+    }
+
+    /// This transfer from the shared level of a depth, of one of several ranks. A next level that is whole on each rank is gathered;
+    /// `next_weights` are the weights of a sweep of the rows of it that this rank restricts.
+    pub(super) fn gathered(
+        self,
+        backend: &Backend,
+        (distribution, depth): (&Distribution, usize),
+        next_weights: impl FnOnce() -> Buffer<S>,
+    ) -> Self {
+        if distribution.shared(depth + 1).is_some() {
+            return self;
+        }
+        let n = distribution.own(depth + 1).len();
+        let (b, x) = (backend.zeros(n), backend.zeros(n));
+        let gather = distribution.gather(depth + 1, backend);
+        let gathered = Some(Gathered { gather, weights: next_weights(), b, x });
+        Transfer { gathered, ..self }
     }
 
     /// b_c ← Pᵀ r, x_c ← w b_c.

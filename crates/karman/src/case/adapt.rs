@@ -27,6 +27,8 @@ pub struct AdaptCase {
     pub gradation: f64,
     /// How fields come to the new mesh; default conservative.
     pub transfer: TransferKind,
+    /// Regions whose cells stay as they are; default none.
+    pub freeze: Vec<String>,
 }
 
 impl AdaptCase {
@@ -114,6 +116,14 @@ pub(crate) struct AdaptFile {
     h_max: Maybe<f64>,
     anisotropy: Maybe<f64>,
     transfer: Option<TransferKind>,
+    freeze: Option<Vec<Spanned<String>>>,
+}
+
+impl AdaptFile {
+    /// The regions that stay as they are, each with its place.
+    pub(super) fn frozen(&self) -> impl Iterator<Item = &Spanned<String>> {
+        self.freeze.iter().flatten()
+    }
 }
 
 /// The entries of a metric or its file, as written.
@@ -185,6 +195,7 @@ pub(crate) fn check(
         metric,
         gradation,
         transfer: keys.transfer.unwrap_or(TransferKind::Conservative),
+        freeze: keys.frozen().map(|region| region.get_ref().clone()).collect(),
     }))
 }
 

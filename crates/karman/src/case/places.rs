@@ -190,6 +190,9 @@ impl Places {
         let boundary_file = boundary.map(Spanned::get_ref);
         let implied = boundary_file.into_iter().flat_map(flow_boundary::partners_without_entry);
         let implied = implied.map(|(_, other)| text_and_span(&other));
+        let mut regions = equation.regions();
+        let frozen = file.adapt.iter().flat_map(|adapt| adapt.get_ref().frozen());
+        regions.named.extend(frozen.map(text_and_span));
         Places {
             source: source.clone(),
             boundary: boundary.map_or(0..0, Spanned::span),
@@ -197,7 +200,7 @@ impl Places {
             patches: patches.map(|(patch, _)| text_and_span(patch)).chain(implied).collect(),
             periodic: boundary_file.into_iter().flat_map(flow_boundary::periodic_pairs).collect(),
             grouped_patches: grouped.map(text_and_span).collect(),
-            regions: equation.regions(),
+            regions,
             only_3d: only_3d(file, &needs),
             tables: needs.tables,
         }

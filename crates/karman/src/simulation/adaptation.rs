@@ -11,7 +11,7 @@ use crate::mesh_source::{MeshSourceError, options};
 use crate::summary::AdaptationSummary;
 use karman_adapt::{
     AdaptOptions, ConservativeTransfer, FieldSampler, KeptParts, LengthPenalty, Metric,
-    NodalMetric, adapt, check_mesh, metrics_of_file,
+    NodalMetric, adapt_around_frozen, check_mesh, metrics_of_file,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// Passes and rounds of an adaptation; the mesh is near its metric from the second one on.
 const OPTIONS: AdaptOptions = AdaptOptions {
     passes: 15,
-    rounds: 3,
+    rounds: 2,
     ridge_angle_deg: 40.0,
     // The given surface is that of the mesh before: a larger distance would add up over many adaptations.
     surface_tolerance: 1e-6,
@@ -180,7 +180,13 @@ fn adapted_mesh(
     mesh: &Mesh,
     metrics: &[Metric],
 ) -> Result<(Mesh, KeptParts), SimulationError> {
-    let adapted = adapt(mesh, &NodalMetric::new(mesh, metrics), &OPTIONS)?;
+    let names = case.adapt.iter().flat_map(|adapt| &adapt.freeze);
+    let is_frozen: Vec<bool> =
+        mesh.regions.iter().map(|region| names.clone().any(|name| name == region)).collect();
+    let frozen: Vec<bool> =
+        mesh.cells.groups.iter().map(|group| is_frozen[*group as usize]).collect();
+    let field = NodalMetric::new(mesh, metrics);
+    let adapted = adapt_around_frozen(mesh, &field, &OPTIONS, &frozen)?;
     let options = MeshOptions { scale: 1.0, ..options(&case.mesh) };
     let new = Mesh::new(adapted.mesh, &options).map_err(MeshSourceError::from)?;
     let kept = adapted.kept.numbered_as(&new);

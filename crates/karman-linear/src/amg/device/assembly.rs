@@ -163,11 +163,30 @@ pub(in crate::amg) fn difference_form<T: Real, S: Real>(
     scale: &Buffer<f64>,
     relaxation: f64,
 ) -> Result<(DifferenceForm<S>, Buffer<S>), BackendError> {
+    let [row_sums, weights] = sums_and_weights(a, scale, relaxation);
+    Ok((DifferenceForm { couplings: sliced(a, false)?, row_sums }, weights))
+}
+
+/// The weights of the smoother of a matrix.
+pub(in crate::amg) fn smoother_weights<T: Real, S: Real>(
+    a: &Matrix<T>,
+    scale: &Buffer<f64>,
+    relaxation: f64,
+) -> Buffer<S> {
+    let [_, weights] = sums_and_weights(a, scale, relaxation);
+    weights
+}
+
+fn sums_and_weights<T: Real, S: Real>(
+    a: &Matrix<T>,
+    scale: &Buffer<f64>,
+    relaxation: f64,
+) -> [Buffer<S>; 2] {
     let (backend, n) = (a.backend(), a.rows());
     let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
     let matrix = MatrixView { columns: View::absent(), ..a.view() };
     sum_rows(backend, n, &matrix, scale, relaxation, &mut row_sums, &mut weights);
-    Ok((DifferenceForm { couplings: sliced(a, false)?, row_sums }, weights))
+    [row_sums, weights]
 }
 
 /// The entries of a row in a dense matrix of zeros, by rows. Traffic of the matrix and 8 an entry.

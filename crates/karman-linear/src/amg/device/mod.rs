@@ -6,10 +6,12 @@ mod assembly;
 mod coarsening;
 mod interpolation;
 mod product;
+mod rank_rows;
 
-pub(super) use assembly::{dense_inverse, difference_form, sliced};
+pub(super) use assembly::{dense_inverse, difference_form, sliced, smoother_weights};
+pub(super) use rank_rows::{columns_beyond, of_all_ranks, rows_of_rank};
 
-use super::hierarchy::{HostLevel, STALLED, Transfer};
+use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
 use super::saved::SavedInterpolation;
@@ -31,8 +33,8 @@ pub(super) struct DeviceLevel {
     /// The size of the terms each diagonal is the sum of: `[rows]`.
     pub scale: Buffer<f64>,
     /// Unknowns and entries of the matrix.
-    rows: usize,
-    entries: usize,
+    pub rows: usize,
+    pub entries: usize,
 }
 
 impl DeviceLevel {
@@ -120,35 +122,6 @@ impl DeviceHierarchy {
             })
         };
         all.map(of_one).collect()
-    }
-
-    /// A copy of all levels on the host; `finest` is the finest matrix.
-    pub(super) fn on_host<T: Real>(
-        &self,
-        finest: &Matrix<T>,
-    ) -> Result<Vec<HostLevel>, LinearError> {
-        let backend = finest.backend();
-        let of_level = |level: &DeviceLevel| {
-            let matrix = match &level.matrix {
-                None => finest.to_csr()?.into_converted(),
-                Some(matrix) => matrix.to_csr()?,
-            };
-            let transfer = |of: &Interpolation| {
-                let [p, r] = &of.transfer;
-                Ok::<_, LinearError>(Transfer {
-                    interpolation: p.to_csr()?,
-                    restriction: r.to_csr()?,
-                })
-            };
-            let over_correction = level
-                .interpolation
-                .as_ref()
-                .map_or(1.0, |interpolation| interpolation.over_correction);
-            let transfer = level.interpolation.as_ref().map(transfer).transpose()?;
-            let scale = backend.read(&level.scale)?;
-            Ok(HostLevel::of_kernels(matrix, transfer, over_correction, scale))
-        };
-        backend.install(|| self.levels.iter().map(of_level).collect())
     }
 
     /// The finest level alone.

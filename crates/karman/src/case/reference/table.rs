@@ -476,6 +476,7 @@ fn sections() -> Vec<Section> {
         key("h_max", "number > 0", "none", "m", "Largest size, with `field`.", "h_max = 0.2"),
         key("anisotropy", "number ≥ 1", "1e3", "", "Largest ratio of the sizes at a place, with `field`.", "anisotropy = 100.0"),
         words!(TransferKind, "transfer", "\"conservative\"", "How fields come to the new mesh; the states of a gas keep a positive density and pressure.", "transfer = \"interpolate\""),
+        key("freeze", "list of regions", "[]", "", "Regions whose cells stay as they are, beside the layers of other elements.", "freeze = [\"layers\"]"),
     ]),
     section("output", "Files of a run. The history, the summary and the log are always written.", vec![
         key("directory", "path", "beside the case file, named after it", "", "The folder for all files of the run.", "directory = \"out/cube\""),

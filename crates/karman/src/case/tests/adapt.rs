@@ -113,6 +113,7 @@ fn a_section_with_defaults() {
         samples: 1,
         gradation: 1.5,
         transfer: TransferKind::Conservative,
+        freeze: vec![],
     };
     assert_eq!(case.adapt, Some(expected));
 }

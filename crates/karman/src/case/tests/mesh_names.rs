@@ -98,6 +98,21 @@ fn patches_of_a_flow() {
 }
 
 #[test]
+fn frozen_regions_of_the_mesh() {
+    let adapt =
+        "[adapt]\nfield = \"temperature\"\ncomplexity = 100\ncycles = 3\nfreeze = [\"coper\"]\n";
+    let text = STEADY.replacen("[heat]", &format!("{adapt}[heat]"), 1);
+    let error = parse(&text).unwrap().check_regions(&names(&["copper", "steel"])).unwrap_err();
+    let error = error.to_string();
+    for part in ["the mesh has no region \"coper\"", "did you mean `copper`?", "freeze = ["] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(
+        parse(&text.replace("coper", "steel")).unwrap().check_regions(&names(&["steel"])).is_ok()
+    );
+}
+
+#[test]
 fn regions_of_the_mesh() {
     let text = STEADY.replace(
         "conductivity = 2.0",

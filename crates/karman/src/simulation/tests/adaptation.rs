@@ -645,3 +645,51 @@ fn a_restart_goes_on_with_an_adapted_mesh_of_several_elements() {
         assert_eq!(a, b, "{equation}");
     }
 }
+
+#[test]
+fn frozen_regions_keep_their_cells_and_values() {
+    let case = |place: &str, freeze: &str| {
+        format!(
+            "{}[heat]\ndiscretization = \"{place}\"\nconductivity = 0.01\n[initial]\ntemperature = \"1 + tanh(20*(x - 0.4))\"\n\
+             [boundary]\nwall = \"insulated\"\n[time]\nstep = 0.01\nend = 0.06\n[adapt]\nfield = \"temperature\"\n\
+             complexity = 300\nevery = 0.02\nanisotropy = 2.0\n{freeze}",
+            gmsh("two_regions")
+        )
+    };
+    for place in ["cell", "node"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&case(place, "freeze = [\"core\"]\n"), folder.path()).unwrap();
+        // The cells of a region by the place of their centre, with the temperatures in them or at their nodes.
+        let cells = |simulation: &Simulation, region: &str| {
+            let mesh = simulation.mesh();
+            let temperature = simulation.field("temperature").unwrap();
+            let group = mesh.regions.iter().position(|name| name == region).unwrap() as u32;
+            let of_region = (0..mesh.n_cells()).filter(|&c| mesh.cells.groups[c] == group);
+            let mut list: Vec<([f64; 3], Vec<f64>)> = of_region
+                .map(|c| {
+                    let nodes = mesh.cells.nodes_of(c).iter();
+                    let mut values: Vec<f64> = match simulation.equation.location() {
+                        Location::Cells => vec![temperature[c]],
+                        Location::Nodes => nodes.map(|&n| temperature[n as usize]).collect(),
+                    };
+                    values.sort_by(f64::total_cmp);
+                    (crate::mesh::geometry::cell_centre(mesh, c), values)
+                })
+                .collect();
+            list.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap());
+            list
+        };
+        simulation.step().unwrap();
+        let [core, fluid] = ["core", "fluid"].map(|region| cells(&simulation, region));
+        simulation.adapt().unwrap();
+        assert_eq!(cells(&simulation, "core"), core, "{place}");
+        assert!(core.len() > 20 && cells(&simulation, "fluid").len() != fluid.len());
+        let outcome = simulation.run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{place}: {outcome}");
+        assert_eq!(cells(&simulation, "core").len(), core.len());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = new(&case("cell", "freeze = [\"core\", \"fluid\"]\n"), folder.path()).unwrap();
+    let error = all.adapt().unwrap_err().to_string();
+    assert!(error.contains("frozen"), "{error}");
+}

@@ -1,0 +1,269 @@
+//! Rows of one of several ranks: gathered from the devices of all ranks, and cut out of the matrices of a whole hierarchy.
+//!
+//! The order of the entries of a row stays, so that sums have the bits of one rank.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::assembly::{count_entries, sliced};
+use crate::matrix::MatrixView;
+use crate::{LinearError, Matrix};
+use karman_backend::group::gather_lists;
+use karman_backend::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::scan::offsets_of;
+use karman_backend::{Backend, BackendError, Buffer, Halo, Segment, View};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Numbers of the columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
+#[derive(Group, Clone, Copy)]
+struct RankColumns<'a> {
+    /// First own column in the whole matrix.
+    first: u32,
+    /// Number of own columns.
+    owned: u32,
+    /// Numbers of the ghosts in the whole matrix.
+    ghosts: View<'a, u32>,
+    /// Number of ghosts.
+    n_ghosts: u32,
+}
+
+impl<'a> RankColumns<'a> {
+    /// The columns of `halo`, whose ghosts have these numbers.
+    fn of(halo: &Halo, ghosts: &'a Buffer<u32>) -> Self {
+        RankColumns {
+            first: halo.first() as u32,
+            owned: halo.owned() as u32,
+            ghosts: ghosts.view(),
+            n_ghosts: halo.ghosts() as u32,
+        }
+    }
+}
+
+#[device]
+impl RankColumns<'_> {
+    /// The number of a local column in the whole matrix.
+    #[inline(always)]
+    fn global(&self, local: u32) -> u32 {
+        let mut number = self.first + local;
+        if local >= self.owned {
+            number = self.ghosts[(local - self.owned) as usize];
+        }
+        number
+    }
+
+    /// The local number of a column, which is an own one or a ghost.
+    #[inline(always)]
+    fn local(&self, global: u32) -> u32 {
+        let mut number = global - self.first;
+        if global < self.first || number >= self.owned {
+            let mut low = 0u32;
+            let mut high = self.n_ghosts;
+            while low < high {
+                let middle = (low + high) / 2;
+                if self.ghosts[middle as usize] < global {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            number = self.owned + low;
+        }
+        number
+    }
+}
+
+/// Which numbers of columns a copy of rows has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Numbers {
+    /// Local numbers become those of the whole matrix.
+    Global,
+    /// Numbers of the whole matrix become local ones.
+    Local,
+}
+
+/// Number of entries of row `first` + i; a repeated column is padding. Traffic: offsets and columns of the row, and 4.
+#[kernel(out(counts))]
+fn count_of_row<T: Real>(i: usize, a: &MatrixView<T>, first: usize) -> u32 {
+    let (start, end) = a.row(first + i);
+    let mut count = 0u32;
+    let mut before = u32::MAX.runtime();
+    let mut k = start;
+    while k < end {
+        let column = a.columns[k];
+        if column != before {
+            count += 1u32;
+        }
+        before = column;
+        k += comptime!(a.layout.spacing());
+    }
+    count
+}
+
+/// Row `first` + i as compressed row i with other numbers of columns. Traffic of the row twice, and a search for each ghost.
+#[kernel]
+fn copy_row<T: Real>(
+    i: usize,
+    a: &MatrixView<T>,
+    first: usize,
+    of_rank: &RankColumns,
+    #[comptime] numbers: Numbers,
+    offsets: &View<u32>,
+    columns: &mut Segment<u32>,
+    values: &mut Segment<T>,
+) {
+    let (start, end) = a.row(first + i);
+    let mut to = offsets[i] as usize;
+    let mut before = u32::MAX.runtime();
+    let mut k = start;
+    while k < end {
+        let column = a.columns[k];
+        if column != before {
+            if comptime!(numbers == Numbers::Global) {
+                columns[to] = of_rank.global(column);
+            } else {
+                columns[to] = of_rank.local(column);
+            }
+            values[to] = a.values[k];
+            to += 1;
+        }
+        before = column;
+        k += comptime!(a.layout.spacing());
+    }
+}
+
+/// Number of columns of row `first` + i outside the own ones. Traffic: offsets and columns of the row, and 4.
+#[kernel(out(counts))]
+fn count_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, owned: u32) -> u32 {
+    let (start, end) = a.row(first + i);
+    let mut count = 0u32;
+    let mut k = start;
+    while k < end {
+        let column = a.columns[k];
+        if column < own || column >= own + owned {
+            count += 1u32;
+        }
+        k += comptime!(a.layout.spacing());
+    }
+    count
+}
+
+/// The columns that [`count_beyond`] counts, from `offsets[i]` on. Traffic: offsets and columns of the row, and 4 each.
+#[kernel]
+fn list_beyond<T: Real>(
+    i: usize,
+    a: &MatrixView<T>,
+    first: usize,
+    own: u32,
+    owned: u32,
+    offsets: &View<u32>,
+    list: &mut Segment<u32>,
+) {
+    let (start, end) = a.row(first + i);
+    let mut to = offsets[i] as usize;
+    let mut k = start;
+    while k < end {
+        let column = a.columns[k];
+        if column < own || column >= own + owned {
+            list[to] = column;
+            to += 1;
+        }
+        k += comptime!(a.layout.spacing());
+    }
+}
+
+/// Columns outside `own` in `rows` of a matrix, ascending.
+pub(in crate::amg) fn columns_beyond<T: Real>(
+    a: &Matrix<T>,
+    rows: Range<usize>,
+    own: &Range<usize>,
+) -> Result<Vec<u32>, BackendError> {
+    let (backend, n) = (a.backend(), rows.len());
+    let (first, owned) = (own.start as u32, own.len() as u32);
+    let mut counts = backend.scratch(n);
+    count_beyond(backend, n, &a.pattern_view(), rows.start, first, owned, &mut counts);
+    let (offsets, found) = offsets_of(backend, &counts)?;
+    if found == 0 {
+        return Ok(vec![]);
+    }
+    let mut list = backend.scratch(found);
+    list_beyond(backend, n, &a.pattern_view(), rows.start, first, owned, &offsets, &mut list);
+    let mut list = backend.read(&list)?;
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
+/// Some rows of a matrix by compressed rows on `backend`, with the local numbers of `halo`, or those of the matrix without one.
+pub(in crate::amg) fn rows_of_rank<T: Real>(
+    backend: &Backend,
+    a: &Matrix<T>,
+    rows: Range<usize>,
+    halo: Option<&Halo>,
+) -> Result<Matrix<T>, BackendError> {
+    let ghosts = backend.upload_slice(halo.map_or(&[][..], Halo::ghost_numbers));
+    let (columns, n_columns) = match halo {
+        Some(halo) => (RankColumns::of(halo, &ghosts), halo.owned() + halo.ghosts()),
+        None => {
+            let (owned, ghosts) = (a.columns() as u32, ghosts.view());
+            (RankColumns { first: 0, owned, ghosts, n_ghosts: 0 }, a.columns())
+        }
+    };
+    copied(backend, a, (rows.start, rows.len()), &columns, Numbers::Local, n_columns)
+}
+
+/// `n` rows from `first` on.
+fn copied<T: Real>(
+    backend: &Backend,
+    a: &Matrix<T>,
+    (first, n): (usize, usize),
+    of_rank: &RankColumns<'_>,
+    numbers: Numbers,
+    n_columns: usize,
+) -> Result<Matrix<T>, BackendError> {
+    let mut counts = backend.scratch(n);
+    count_of_row(backend, n, &a.pattern_view(), first, &mut counts);
+    let (offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
+    let (c, v) = (&mut columns, &mut values);
+    copy_row(backend, n, &a.view(), first, of_rank, numbers, &offsets, c, v);
+    Ok(Matrix::compressed(backend, n_columns, [offsets, columns], values))
+}
+
+/// On the device of each rank the rows of all ranks, of which `matrix` has those of this rank; on a backend without other ranks. All
+/// ranks call it.
+///
+/// # Errors
+/// [`LinearError::EmptyRow`], [`LinearError::TooLarge`]; [`LinearError::Backend`] where a rank or its device failed.
+pub(in crate::amg) fn of_all_ranks<T: Real>(
+    matrix: &Matrix<T>,
+    halo: &Arc<Halo>,
+) -> Result<Matrix<T>, LinearError> {
+    let (backend, group) = (matrix.backend(), halo.group());
+    let empty = matrix.empty_row().map_or(u32::MAX, |row| row as u32);
+    let (sizes, _) =
+        gather_lists(&**group, &[matrix.rows() as u32, matrix.entries() as u32, empty])?;
+    if let Some(row) = sizes.chunks(3).map(|of| of[2]).min().filter(|row| *row < u32::MAX) {
+        return Err(LinearError::EmptyRow { row: row as usize });
+    }
+    let starts = |item: usize| {
+        let mut all = vec![0];
+        sizes.chunks(3).for_each(|of| all.push(all[all.len() - 1] + of[item] as usize));
+        all
+    };
+    let (row_starts, entry_starts) = (starts(0), starts(1));
+    let entries = entry_starts[group.size()];
+    if entries > u32::MAX as usize {
+        return Err(LinearError::TooLarge { entries });
+    }
+    let ghosts = backend.upload_slice(halo.ghost_numbers());
+    let of_rank = RankColumns::of(halo, &ghosts);
+    let own = copied(backend, matrix, (0, matrix.rows()), &of_rank, Numbers::Global, halo.total())?;
+    let mut counts = backend.scratch(matrix.rows());
+    count_entries(backend, matrix.rows(), &own.pattern_view(), true, &mut counts);
+    let alone = backend.alone();
+    let (offsets, _) = offsets_of(&alone, &backend.parts_of_all_ranks(&counts, &row_starts))?;
+    let (_, columns, values) = own.arrays();
+    let columns = backend.parts_of_all_ranks(columns, &entry_starts);
+    let values = backend.parts_of_all_ranks(values, &entry_starts);
+    Ok(sliced(&Matrix::compressed(&alone, halo.total(), [offsets, columns], values), true)?)
+}
