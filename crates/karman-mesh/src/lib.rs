@@ -12,9 +12,11 @@ pub mod files;
 pub mod generate;
 pub mod geometry;
 pub mod gradient_stencil;
+pub mod graph_partition;
 mod half_faces;
 pub mod partition;
 mod periodic;
+pub mod permutation;
 pub(crate) mod plane;
 pub mod quadrature;
 pub mod quality;
@@ -31,6 +33,7 @@ pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
 pub use periodic::{PeriodicPair, PeriodicPairs};
+pub use permutation::Permutation;
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
@@ -122,6 +125,9 @@ pub struct Mesh {
     pub face_count: EntityCount,
     /// Nodes of this part, then of others.
     pub node_count: EntityCount,
+    /// First cell of each part and the number of cells, `[parts + 1]`, of a mesh whose cells are in the order of parts
+    /// ([`Mesh::in_parts`]); else empty.
+    pub part_starts: Vec<usize>,
     /// Irregularities that do not prevent the use of the mesh.
     pub warnings: Vec<MeshWarning>,
 }
@@ -144,6 +150,7 @@ impl Mesh {
             cell_count: all(raw.cells.len()),
             face_count: all(face_left.len()),
             node_count: all(raw.points.len()),
+            part_starts: vec![],
             points: raw.points,
             cells: raw.cells,
             face_to_nodes,

@@ -6,7 +6,8 @@
 //! all parts. So is the order of a cell's faces, and with it that of sums over them: values that a part computes
 //! have the bits of the whole.
 //!
-//! [`Ranges`] are the parts of ranks: each has consecutive cells, a multiple of the chunk of reductions.
+//! [`Ranges`] are the parts of ranks, each of consecutive cells: a multiple of the chunk of reductions, or the parts of the mesh
+//! ([`Mesh::in_parts`]).
 
 use super::adjacency::{Adjacency, SIGN_BIT, fill_rows, index_of, offsets_of};
 use super::entity_set::EntitySet;
@@ -14,7 +15,18 @@ use super::geometry::Geometry;
 use super::half_faces::NONE;
 use super::raw::Elements;
 use super::{EntityCount, Mesh, Patch, PeriodicPair, PeriodicPairs};
+use karman_macros::Keyword;
 use rayon::prelude::*;
+
+/// The parts of the mesh that ranks compute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
+pub enum Partition {
+    /// Consecutive cells in the order of `[mesh] renumber`, cut at multiples of 4096: results have the bits of one rank.
+    #[default]
+    Hilbert,
+    /// Parts of the graph of cells with few faces between them, by METIS: results agree with those of one rank to round-off.
+    Metis,
+}
 
 /// Send and receive lists between two parts for one kind of entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,10 +116,13 @@ pub struct Ranges<'m> {
 }
 
 impl<'m> Ranges<'m> {
-    /// Cuts the order of cells into parts of whole chunks, as equal as these allow; into parts of equally many cells where
-    /// there are fewer chunks than parts.
+    /// The parts of the mesh where it has as many. Else cuts the order of cells into parts of whole chunks, as equal as these allow;
+    /// into parts of equally many cells where there are fewer chunks than parts.
     pub fn new(mesh: &'m Mesh, parts: usize, chunk: usize) -> Ranges<'m> {
-        let starts = range_starts(mesh.n_cells(), parts, chunk);
+        let starts = match is_in_parts(mesh, parts) {
+            true => mesh.part_starts.clone(),
+            false => range_starts(mesh.n_cells(), parts, chunk),
+        };
         let numbered = starts.windows(2).enumerate();
         let part_of_each =
             |(part, range): (usize, &[usize])| vec![part as u32; range[1] - range[0]];
@@ -123,6 +138,21 @@ impl<'m> Ranges<'m> {
     /// Cells of a part.
     pub fn cells(&self, part: usize) -> std::ops::Range<usize> {
         self.starts[part]..self.starts[part + 1]
+    }
+
+    /// Cells of each part, and cells of others across its faces.
+    pub fn counts(&self) -> Vec<EntityCount> {
+        let parts = (0..self.starts.len() - 1).into_par_iter();
+        let of =
+            |part| EntityCount { owned: self.cells(part).len(), ghost: self.layer(part).len() };
+        parts.map(of).collect()
+    }
+
+    /// Number of interior faces between two parts.
+    pub fn cut_faces(&self) -> usize {
+        let Owners { cell, .. } = &self.owners;
+        let sides = self.mesh.face_left.iter().zip(&self.mesh.face_right);
+        sides.filter(|(left, right)| cell[**left as usize] != cell[**right as usize]).count()
     }
 
     /// A part, without exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
@@ -145,6 +175,27 @@ impl<'m> Ranges<'m> {
         let beside = inner.flat_map(|face| [self.mesh.face_left[face], self.mesh.face_right[face]]);
         sorted_unique(beside.filter(|cell| !own.contains(&(*cell as usize))))
     }
+}
+
+/// Whether the cells of a mesh are in the order of so many parts.
+fn is_in_parts(mesh: &Mesh, parts: usize) -> bool {
+    mesh.part_starts.len() == parts + 1
+}
+
+/// The first node of each part and the number of nodes, `[parts + 1]`. Where the mesh has parts, a node is of the first part that has
+/// a cell around it; else as [`range_starts`] of the nodes.
+pub fn node_starts(mesh: &Mesh, parts: usize, chunk: usize) -> Vec<usize> {
+    if !is_in_parts(mesh, parts) {
+        return range_starts(mesh.n_nodes(), parts, chunk);
+    }
+    // Nodes are numbered by their first use.
+    let mut starts = vec![0];
+    for cells in mesh.part_starts.windows(2) {
+        let nodes = mesh.cells.offsets[cells[0]] as usize..mesh.cells.offsets[cells[1]] as usize;
+        let last = mesh.cells.nodes[nodes].iter().max().map_or(0, |node| *node as usize + 1);
+        starts.push(last.max(starts[starts.len() - 1]));
+    }
+    starts
 }
 
 /// The first entity of each part and the number of all, `[parts + 1]`: parts of whole chunks of consecutive entities, as equal as these
@@ -381,6 +432,7 @@ impl Maps<'_> {
             cell_count,
             face_count,
             node_count,
+            part_starts: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -83,7 +83,7 @@ pub(crate) fn renumbered(
 }
 
 /// next ∘ map.
-fn compose(map: &[u32], next: &[u32]) -> Vec<u32> {
+pub(crate) fn compose(map: &[u32], next: &[u32]) -> Vec<u32> {
     map.par_iter().map(|&item| next[item as usize]).collect()
 }
 
@@ -167,7 +167,7 @@ fn apply(raw: RawMesh, order: Vec<u32>, nodes_by_first_use: bool) -> Applied {
 
 /// New number of each of `n` nodes by its first place in `list`, [`NONE`] where it has none, and the nodes in
 /// that order.
-fn numbered_by_first_use(list: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn numbered_by_first_use(list: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
     let first = atomics(n);
     let places = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(list.len());
     let chunks = list.len().div_ceil(CHUNK);

@@ -162,6 +162,17 @@ pub(crate) enum MeshCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Compare the parts that ranks would have: cells, ghosts, and faces between parts
+    Parts {
+        /// A mesh file, or a case with a mesh; periodic patches are not connected
+        file: PathBuf,
+        /// The number of parts
+        #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+        count: u32,
+        /// Print the counts as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Write a mesh in another format, by the extensions: .msh, .su2, .vtu; .vtk can be read but not written
     Convert {
         /// A mesh file, or a case with a mesh

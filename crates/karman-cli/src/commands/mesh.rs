@@ -1,5 +1,7 @@
 //! `karman mesh`
 
+mod parts;
+
 use crate::arguments::{GenerateArguments, GmshForm, MeshCommand};
 use crate::console;
 use crate::failure::Failure;
@@ -16,6 +18,7 @@ pub(crate) fn run(command: &MeshCommand, quiet: bool) -> Result<(), Failure> {
     match command {
         MeshCommand::Info { file, json } => info(file, *json),
         MeshCommand::Check { file, json } => check(file, *json, quiet),
+        MeshCommand::Parts { file, count, json } => parts::print(file, *count as usize, *json),
         MeshCommand::Convert { input, output, gmsh } => {
             let (raw, _) = load(input)?;
             write(output, &raw, *gmsh, quiet)

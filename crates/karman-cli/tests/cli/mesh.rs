@@ -206,3 +206,45 @@ fn a_cylinder_in_a_channel_has_its_cells_along_z_as_an_option() {
     assert!(cells(&[]).starts_with("wrote a.msh: 704 cells"), "{}", cells(&[]));
     assert!(cells(&["--cells-width", "2"]).starts_with("wrote a.msh: 176 cells"));
 }
+
+#[test]
+fn the_parts_of_a_mesh_are_counted_by_both_partitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let generate = ["mesh", "generate", "box", "--cells", "16,16,16", "--element", "tetrahedron"];
+    let (code, _, err) = karman(folder.path(), &[&generate[..], &["-o", "a.msh"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = karman(folder.path(), &["mesh", "parts", "a.msh", "4", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let parts: Value = serde_json::from_str(&out).unwrap();
+    let cells = |of: &Value| -> Vec<u64> {
+        of["cells"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
+    };
+    assert_eq!(
+        (&parts[0]["partition"], &parts[1]["partition"]),
+        (&"hilbert".into(), &"metis".into())
+    );
+    for of in [&parts[0], &parts[1]] {
+        assert_eq!(cells(of).iter().sum::<u64>(), 6 * 16 * 16 * 16);
+        assert_eq!(of["ghosts"].as_array().unwrap().len(), 4);
+    }
+    assert!(cells(&parts[0])[..3].iter().all(|cells| cells % 4096 == 0), "{parts}");
+    assert!(cells(&parts[1]).iter().all(|cells| *cells as f64 <= 1.03 * 6144.0), "{parts}");
+    let cut = [0, 1].map(|k: usize| parts[k]["faces_between_parts"].as_u64().unwrap());
+    assert!(0 < cut[1] && cut[1] < cut[0], "{cut:?}");
+    let (_, text, _) = karman(folder.path(), &["mesh", "parts", "a.msh", "4"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("partition  faces between parts"), "{text}");
+    assert!(lines[1].starts_with(&format!("hilbert    {}", cut[0])), "{text}");
+    assert!(lines[2].starts_with(&format!("metis      {}", cut[1])), "{text}");
+    let refused = |count: &str| {
+        let (code, _, err) = karman(folder.path(), &["mesh", "parts", "a.msh", count]);
+        assert_ne!(code, 0);
+        err
+    };
+    assert!(refused("30000").contains("30000 parts: the mesh has only 24576 cells"));
+    assert!(
+        refused("20000")
+            .contains("METIS needs two cells a part, the mesh has 24576 cells for 20000 parts")
+    );
+    assert!(refused("1").contains("1 is not in 2.."));
+}

@@ -293,3 +293,33 @@ fn an_adapted_mesh_has_the_files_of_one_rank() {
                 field = \"temperature\"\ncomplexity = 15000\nevery = 0.02\n[run]\nbackend = \"cpu\"\nthreads = 1\n";
     compare(text, &[2]);
 }
+
+/// Parts of METIS and output in pieces: processes have the files of as many ranks of one process.
+#[test]
+fn parts_of_metis_and_pieces_have_the_files_of_ranks_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cube.msh");
+    write_mesh(&file, &with_halved_edges(&gmsh("cube_tetrahedron_medium"))).unwrap();
+    let rest = format!(
+        "[initial]\ntemperature = \"300 + x\"\n[time]\nmethod = \"bdf2\"\nstep = 0.001\nend = 0.003\n[checkpoint]\n\
+         every = 0.002\n[linear_solver]\nrelative_tolerance = 1e-8\n{SIDES}"
+    );
+    let text = case(&format!("[mesh]\nfile = {file:?}\n"), &rest)
+        .replace("[output]\n", "[output]\nformat = \"pvtu\"\nevery_steps = 2\n")
+        .replace("[run]\n", "[run]\npartition = \"metis\"\n");
+    std::fs::write(folder.path().join("case.toml"), text).unwrap();
+    let run = |processes: usize, ranks: &[&str]| {
+        let output = format!("of_{processes}");
+        let arguments = [&["run", "case.toml", "--output", &output][..], ranks].concat();
+        let (code, _, err) = karman(processes, folder.path(), &arguments);
+        assert_eq!(code, 0, "{err}");
+        assert_eq!(err.matches("sums are added in another order").count(), 1, "{err}");
+        files(&folder.path().join(output))
+    };
+    let (want, found) = (run(1, &["--ranks", "3"]), run(3, &[]));
+    assert!(want.contains_key("fields_0001_2.vtu") && want.contains_key("fields_0001.pvtu"));
+    assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
+    for (name, bytes) in &found {
+        assert!(*bytes == want[name], "{name}");
+    }
+}

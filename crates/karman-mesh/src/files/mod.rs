@@ -1,4 +1,4 @@
-//! Mesh files: Gmsh, SU2, VTU and legacy VTK; series of them (PVD); Matrix Market.
+//! Mesh files: Gmsh, SU2, VTU (also in pieces, PVTU) and legacy VTK; series of them (PVD); Matrix Market.
 //!
 //! A reader converts the bytes of a file to a [`RawMesh`]. It allocates no memory from a count that
 //! exceeds the file, and no content makes it panic. An error is a [`MeshFileError`] with the line or
@@ -13,6 +13,7 @@ pub mod gmsh;
 pub mod matrix_market;
 mod number;
 pub mod pvd;
+pub mod pvtu;
 pub mod su2;
 #[cfg(test)]
 mod test_meshes;
@@ -69,13 +70,17 @@ fn extension(file: &Path) -> String {
     file.extension().map(|text| text.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Reads a mesh from a Gmsh (2.2 or 4.1), SU2, VTU or legacy VTK file, recognised by its content
+/// Reads a mesh from a Gmsh (2.2 or 4.1), SU2, VTU, PVTU or legacy VTK file, recognised by its content
 /// or else by its extension.
 ///
 /// # Errors
 /// The file cannot be read, or its content is wrong: see [`MeshFileProblem`].
 pub fn read_mesh(path: &Path) -> Result<RawMesh, MeshFileError> {
-    parse_mesh(path, &load(path)?)
+    let bytes = load(path)?;
+    match pvtu::recognises(&bytes) {
+        true => Ok(pvtu::read(path, &bytes)?.mesh),
+        false => parse_mesh(path, &bytes),
+    }
 }
 
 /// The mesh in the content of a file; `file` is the path in messages, and gives the format where the
@@ -93,12 +98,15 @@ pub fn parse_mesh(file: &Path, bytes: &[u8]) -> Result<RawMesh, MeshFileError> {
     parsed.map_err(|fault| fault.locate(file, bytes))
 }
 
-/// Reads a mesh and the fields on it from any format; only VTU and legacy VTK have fields.
+/// Reads a mesh and the fields on it from any format; only VTU, PVTU and legacy VTK have fields.
 ///
 /// # Errors
 /// As [`read_mesh`].
 pub fn read_mesh_with_fields(path: &Path) -> Result<MeshWithFields, MeshFileError> {
     let bytes = load(path)?;
+    if pvtu::recognises(&bytes) {
+        return pvtu::read(path, &bytes);
+    }
     let parsed = match FileFormat::of(path, &bytes)? {
         FileFormat::Vtu => vtu::parse(&bytes),
         FileFormat::LegacyVtk => vtk::parse(&bytes),

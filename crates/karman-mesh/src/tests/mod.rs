@@ -3,6 +3,7 @@ mod faults;
 mod invariants;
 mod partition;
 mod periodic;
+mod permutation;
 mod refusals;
 mod reports;
 

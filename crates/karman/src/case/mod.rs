@@ -65,7 +65,7 @@ pub use incompressible::{FlowNumericsCase, IncompressibleCase, ThermalCase};
 pub use initial::InitialResult;
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
-pub use output::{Line, OutputCase, OutputInterval, Probe};
+pub use output::{Line, OutputCase, OutputFormat, OutputInterval, Probe};
 pub use patch_group::PatchGroup;
 pub use picture::{Axis, Picture, Slice};
 pub use recirculation::Recirculation;

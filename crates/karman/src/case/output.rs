@@ -9,6 +9,7 @@ use super::picture::{self, Picture, PictureFile};
 use super::recirculation::{self, Recirculation, RecirculationFile};
 use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub struct OutputCase {
     pub every: OutputInterval,
     /// The fields written; default: those solved for.
     pub fields: Vec<String>,
+    /// Form of the files of fields; default `vtu`.
+    pub format: OutputFormat,
     /// A picture of the last state.
     pub picture: Option<Picture>,
     /// Whether the history is drawn.
@@ -39,6 +42,16 @@ pub struct OutputCase {
     pub averages: Vec<Average>,
     /// Lines along which separation and reattachment are found; flow only.
     pub recirculations: Vec<Recirculation>,
+}
+
+/// Form of the files of fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
+pub enum OutputFormat {
+    /// A file of the whole mesh, `fields_0000.vtu`.
+    #[default]
+    Vtu,
+    /// A file `fields_0000.pvtu` that names a piece for each rank, `fields_0000_0.vtu` of the first; each process writes its own.
+    Pvtu,
 }
 
 /// Interval between files of fields; the end is always written.
@@ -81,6 +94,7 @@ pub(crate) struct OutputFile {
     every: Maybe<f64>,
     every_steps: Maybe<u64>,
     fields: Maybe<Vec<Spanned<String>>>,
+    format: Option<OutputFormat>,
     picture: Maybe<PictureFile>,
     history_plot: Option<bool>,
     probe: Option<Vec<Spanned<ProbeFile>>>,
@@ -149,6 +163,7 @@ pub(crate) fn check(
             directory: folder.join(name),
             every: OutputInterval::End,
             fields: default_fields(names),
+            format: OutputFormat::default(),
             picture: None,
             history_plot: false,
             probes: Vec::new(),
@@ -182,6 +197,7 @@ pub(crate) fn check(
                 checked.collect::<Result<_, _>>()?
             }
         },
+        format: keys.format.unwrap_or_default(),
         picture: picture.transpose()?,
         history_plot: keys.history_plot.unwrap_or(false),
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,

@@ -3,6 +3,7 @@
 use super::error::Problem;
 use super::value::{Maybe, Sign, number, required};
 use crate::backend::BackendKind;
+use crate::mesh::partition::Partition;
 use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
@@ -19,6 +20,8 @@ pub struct RunCase {
     pub threads: usize,
     /// Parts of the mesh, each computed by threads of its own; at least 1, the default.
     pub ranks: usize,
+    /// The choice of these parts; default `hilbert`.
+    pub partition: Partition,
     /// Checkpoints, the section `[checkpoint]`; default none.
     pub checkpoint: Option<CheckpointCase>,
 }
@@ -46,6 +49,7 @@ pub(crate) struct RunFile {
     precision: Option<Precision>,
     threads: Option<usize>,
     ranks: Option<Spanned<usize>>,
+    partition: Option<Partition>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -75,6 +79,7 @@ pub(crate) fn check(
         precision: keys.and_then(|keys| keys.precision).unwrap_or(Precision::F64),
         threads: keys.and_then(|keys| keys.threads).unwrap_or(0),
         ranks: ranks.map_or(1, |ranks| *ranks.get_ref()),
+        partition: keys.and_then(|keys| keys.partition).unwrap_or_default(),
         checkpoint: checkpoint.map(|file| check_checkpoint(file, time)).transpose()?,
     })
 }

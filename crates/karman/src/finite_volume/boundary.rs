@@ -182,6 +182,15 @@ impl BoundaryFaces {
         Some(self.values[boundary_face]).filter(|value| *value != NONE)
     }
 
+    /// The boundary face of each prescribed value, counted from the first of these.
+    pub fn faces_of_values(&self) -> Vec<u32> {
+        let numbered =
+            (0..self.values.len() as u32).filter(|face| self.values[*face as usize] != NONE);
+        let mut faces: Vec<u32> = numbered.collect();
+        faces.sort_unstable_by_key(|face| self.values[*face as usize]);
+        faces
+    }
+
     /// The conditions of the faces of a part with the values `values`.
     pub fn of_part(&self, part: &Part, values: &PartValues) -> BoundaryFaces {
         let number = |face: u32| self.value(face as usize).map_or(NONE, |v| values.local(v));

@@ -25,7 +25,7 @@ pub enum Place {
     Cells,
     /// In cells, without ghosts.
     OwnCells,
-    /// At faces, `[n_faces]`.
+    /// At faces, `[n_faces]`: fluxes.
     Faces,
     /// At faces of the boundary, `[n_boundary]`.
     Boundary,
@@ -282,6 +282,20 @@ impl<F: Real> IncompressibleSolver<F> {
             arrays.push((Place::Temperatures, thermal.equation.quantities[0].prescribed.value()));
         }
         arrays
+    }
+
+    /// The face of each value of a place that is a list of faces of the boundary; none of other places.
+    pub fn listed_faces(&self, place: Place) -> Option<Vec<u32>> {
+        let Flow { faces, momentum, thermal, pressure, boundary, .. } = &self.flow;
+        let conditions = match place {
+            Place::Velocities => &momentum.boundary,
+            Place::Pressures => &pressure.conditions.boundary,
+            Place::Temperatures => &thermal.as_ref()?.equation.boundary,
+            Place::Outlets => return boundary.outflow.faces.as_host().map(<[u32]>::to_vec),
+            Place::Cells | Place::OwnCells | Place::Faces | Place::Boundary => return None,
+        };
+        let inner = faces.cells.n_interior() as u32;
+        Some(conditions.faces_of_values().into_iter().map(|face| inner + face).collect())
     }
 
     /// The arrays of [`IncompressibleSolver::fields`], to be written.

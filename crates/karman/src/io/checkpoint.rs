@@ -355,6 +355,14 @@ impl Checkpoint {
         }
     }
 
+    /// The reals of an array, to be changed; none where there is no such array.
+    pub fn reals_mut(&mut self, name: &str) -> Option<&mut [f64]> {
+        match &mut self.arrays.get_mut(name)?.values {
+            ArrayValues::F64(values) => Some(values),
+            ArrayValues::U32(_) => None,
+        }
+    }
+
     /// The indices of an array of this shape.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 //!
 //! Fields are accumulated on the backend after each step, the values of probes on the host.
 
+use super::location::Location;
+use super::partition::ArrayPlace;
 use super::{SimulationError, state_error};
 use crate::backend::{Backend, Buffer};
 use crate::case::{Average, Case};
@@ -218,6 +220,16 @@ impl<F: Real> Averages<F> {
             arrays.push(NamedArray::reals(of.array("probes"), probes));
         }
         Ok(arrays)
+    }
+
+    /// The places of the arrays of fields of [`Averages::arrays`]: those of the unknowns, or of the fluxes of which the field is a linear
+    /// function.
+    pub(super) fn array_places(&self, location: Location) -> Vec<(String, ArrayPlace)> {
+        let place = |of: &AveragedField<F>| match of.is_direct {
+            true => (of.array("fields"), ArrayPlace::Unknowns(location)),
+            false => (of.array("fields"), ArrayPlace::Fluxes),
+        };
+        self.fields.iter().map(place).collect()
     }
 
     /// Goes on with the averages of a checkpoint. One that it does not have, or that has another start, begins anew.

@@ -11,6 +11,7 @@ mod speeds;
 use super::averages::{Averages, TimeAverages};
 use super::equation::{Advance, Equation, Monitored, Unknown};
 use super::location::Location;
+use super::partition::ArrayPlace;
 use super::prescribed::shared;
 use super::surface::SurfaceSamples;
 use super::{OutcomeKind, SimulationError, Transfer, state_error};
@@ -37,6 +38,9 @@ use fields::{FieldBuffers, quantities};
 use monitors::Monitors;
 use speeds::OpenPatches;
 use std::sync::Arc;
+
+/// The array of the means in checkpoints, `[variable][n_cells]`.
+const MEANS: &str = "conserved_means";
 
 /// A compressible flow with its monitors.
 struct CompressibleRun<F: Real> {
@@ -258,6 +262,12 @@ impl<F: Real> Equation for CompressibleRun<F> {
         Ok(named.into_iter().chain(VELOCITY.into_iter().zip(components)).collect())
     }
 
+    fn array_places(&self) -> Vec<(String, ArrayPlace)> {
+        let mut places = self.averages.array_places(Location::Cells);
+        places.push((MEANS.to_owned(), ArrayPlace::Unknowns(Location::Cells)));
+        places
+    }
+
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
         Ok(self.computation.with_progress(|flow| flow.step_of(number)).min(longest))
     }
@@ -316,7 +326,7 @@ impl<F: Real> Checkpointed for CompressibleRun<F> {
         let means = means.map_err(state_error)?.map_err(state_error)?;
         let (time, steps) = self.clock();
         let mut arrays = vec![
-            NamedArray::reals("conserved_means", converted(means)),
+            NamedArray::reals(MEANS, converted(means)),
             NamedArray::reals("clock", vec![time, steps as f64]),
             NamedArray::reals("courant", vec![self.computation.courant]),
         ];
@@ -326,7 +336,7 @@ impl<F: Real> Checkpointed for CompressibleRun<F> {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
         let size = self.computation.with_progress(|flow| flow.means().len());
-        let means = checkpoint.reals("conserved_means", &[size])?;
+        let means = checkpoint.reals(MEANS, &[size])?;
         let clock = checkpoint.reals("clock", &[2])?;
         let (time, steps) = (clock[0], clock[1] as usize);
         self.computation.courant = checkpoint.reals("courant", &[1])?[0];

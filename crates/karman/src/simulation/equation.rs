@@ -3,6 +3,7 @@
 use super::averages::TimeAverages;
 use super::initial::InitialFields;
 use super::location::Location;
+use super::partition::ArrayPlace;
 use super::surface::SurfaceSamples;
 use super::warning::SetupWarning;
 use super::{OutcomeKind, SimulationError, Transfer};
@@ -142,6 +143,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn location(&self) -> Location;
     /// Ends a steady solve that takes a single step once `should_stop` is true; steps in time and iterations end themselves.
     fn stop_when(&mut self, _should_stop: StopTest) {}
+    /// The places of the arrays of its state, of those that are at entities of the mesh.
+    fn array_places(&self) -> Vec<(String, ArrayPlace)>;
     /// Time and steps.
     fn clock(&self) -> (f64, usize);
     /// Advances one time step, or solves for the steady state.

@@ -164,13 +164,22 @@ fn counted(files: usize) -> String {
     format!("{files} file{}", if files == 1 { "" } else { "s" })
 }
 
-/// The number of a file of fields, of the cells or of a surface.
+/// The number of a file of fields, of the cells, of a piece of them or of a surface.
 fn field_number(name: &str) -> Option<usize> {
-    let (series, number) = name.strip_suffix(".vtu")?.rsplit_once('_')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if let Some(number) = name.strip_prefix("fields_").and_then(|name| name.strip_suffix(".pvtu")) {
+        return is_number(number).then(|| number.parse().ok())?;
+    }
+    let name = name.strip_suffix(".vtu")?;
+    if let Some((number, rank)) = name.strip_prefix("fields_").and_then(|name| name.split_once('_'))
+    {
+        return (is_number(number) && is_number(rank)).then(|| number.parse().ok())?;
+    }
+    let (series, number) = name.rsplit_once('_')?;
     if series != "fields" && !series.starts_with("surface_") {
         return None;
     }
-    number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())?
+    is_number(number).then(|| number.parse().ok())?
 }
 
 /// Whether a run writes a file of this name; the log is opened elsewhere.
@@ -215,6 +224,9 @@ mod tests {
         for name in [
             "fields_0000.vtu",
             "fields_12345.vtu",
+            "fields_0000.pvtu",
+            "fields_0000_0.vtu",
+            "fields_0012_12.vtu",
             "fields.pvd",
             "history.csv",
             "line_axis.csv",
@@ -232,6 +244,11 @@ mod tests {
         }
         for name in [
             "fields_mine.vtu",
+            "fields_.pvtu",
+            "fields_0000_mine.vtu",
+            "fields_0000_.vtu",
+            "fields_0000_1_2.vtu",
+            "surface_hot_0000.pvtu",
             "fields_0000.vtk",
             "surface_mine.vtu",
             "my_surface_0000.vtu",

@@ -9,6 +9,7 @@ use super::initial::InitialFields;
 use super::interpolations;
 use super::linear::{self, Systems};
 use super::location::Location;
+use super::partition::ArrayPlace;
 use super::points::PointSampler;
 use super::prescribed::shared;
 use super::surface::{SurfaceSamples, faces_of, patch_indices};
@@ -436,6 +437,15 @@ impl<F: Real> Equation for HeatRun<F> {
         rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
+    }
+
+    fn array_places(&self) -> Vec<(String, ArrayPlace)> {
+        let location = self.location();
+        let of_unknowns = |name: &str| (name.to_owned(), ArrayPlace::Unknowns(location));
+        let mut places: Vec<(String, ArrayPlace)> =
+            [TEMPERATURE, "increment", "temperature_before"].map(of_unknowns).into();
+        places.extend(self.averages.array_places(location));
+        places
     }
 
     fn is_multistep(&self) -> bool {

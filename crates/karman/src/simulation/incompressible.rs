@@ -16,6 +16,7 @@ use super::equation::{Advance, Equation, Monitored, Unknown};
 use super::heat::conditions;
 use super::linear::{self, Systems};
 use super::location::Location;
+use super::partition::ArrayPlace;
 use super::prescribed::shared;
 use super::surface::SurfaceSamples;
 use super::{OutcomeKind, SimulationError, Transfer};
@@ -29,7 +30,7 @@ use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
     Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition,
-    IncompressibleSolver, Numerics, PrescribedVector, Problem, ReferenceSpeed, StepReport,
+    IncompressibleSolver, Numerics, Place, PrescribedVector, Problem, ReferenceSpeed, StepReport,
     ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
@@ -438,6 +439,23 @@ impl<F: Real> Equation for FlowRun<F> {
         rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
+    }
+
+    fn array_places(&self) -> Vec<(String, ArrayPlace)> {
+        let flow = self.flow.data();
+        let place_of = |(name, place, _): (String, Place, &Buffer<F>)| {
+            let of_array = match place {
+                Place::Cells | Place::OwnCells => ArrayPlace::Unknowns(Location::Cells),
+                Place::Faces => ArrayPlace::Fluxes,
+                Place::Boundary => ArrayPlace::Boundary,
+                _ => ArrayPlace::Faces(flow.listed_faces(place)?),
+            };
+            Some((name, of_array))
+        };
+        let mut places: Vec<(String, ArrayPlace)> =
+            flow.stored().into_iter().filter_map(place_of).collect();
+        places.extend(self.averages.array_places(Location::Cells));
+        places
     }
 
     fn is_multistep(&self) -> bool {

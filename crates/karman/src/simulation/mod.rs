@@ -18,6 +18,8 @@ mod mesh_checks;
 mod metric;
 mod outcome;
 mod output;
+mod partition;
+mod pieces;
 mod points;
 mod prescribed;
 mod ranks;
@@ -47,6 +49,7 @@ use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
 use mesh_checks::check_mesh;
 use output::Output;
+use partition::{Numbering, in_parts, log_parts};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,6 +77,8 @@ pub struct Simulation {
     case: Case,
     backend: Backend,
     mesh: Mesh,
+    /// Of a mesh in the order of its parts.
+    numbering: Option<Numbering>,
     equation: Box<dyn Equation>,
     phases: NamedList<f64>,
     linear: Option<LinearSummary>,
@@ -149,6 +154,9 @@ impl Simulation {
         for warning in &mesh.warnings[known..] {
             tracing::warn!("{warning}");
         }
+        let (mesh, numbering) =
+            timed(&mut phases, "mesh", || backend.install(|| in_parts(&case, mesh)))?;
+        log_parts(&case, &mesh);
         ranks::check_equal(processes, (&case, &mesh), checkpoint.as_ref())?;
         let adaptation = backend.install(|| Adaptation::new(&case, &mesh))?;
         let (equation, found) =
@@ -162,6 +170,7 @@ impl Simulation {
             case,
             backend,
             mesh,
+            numbering,
             equation,
             phases,
             linear,
@@ -180,7 +189,8 @@ impl Simulation {
     }
 
     /// Goes on with another mesh of the same patches and regions, at the same time and number of steps: sets the
-    /// equation up again and takes its fields by a transfer. A flow projects its velocity.
+    /// equation up again and takes its fields by a transfer. A flow projects its velocity. With `partition = "metis"` and several ranks
+    /// the cells are renumbered first.
     ///
     /// # Errors
     /// As [`Simulation::new`] for the mesh; [`SimulationError`] where a transferred value is not finite.
@@ -191,10 +201,13 @@ impl Simulation {
         let pairs = case.periodic_pairs();
         let mesh =
             backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)?;
+        let (mesh, numbering) = backend.install(|| in_parts(case, mesh))?;
+        log_parts(case, &mesh);
         ranks::check_equal_meshes(backend.processes(), &mesh)?;
         let geometry = backend.install(|| Geometry::new(&mesh))?;
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
+        self.numbering = numbering;
         self.change_mesh(mesh, found.iter().map(ToString::to_string).collect());
         Ok(())
     }
@@ -571,6 +584,9 @@ impl Simulation {
         }
         metric::insert_hessians(&mut checkpoint, &self.adaptation.hessians);
         checkpoint.insert_state(self.equation.as_ref())?;
+        if let Some(numbering) = &self.numbering {
+            numbering.without_parts(&mut checkpoint, &self.equation.array_places());
+        }
         if self.backend.processes().is_first() {
             self.backend.install(|| checkpoint.write(path))?;
         }
@@ -581,7 +597,14 @@ impl Simulation {
     fn restore(&mut self, path: &Path, checkpoint: &Checkpoint) -> Result<(), SimulationError> {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
-        self.equation.restore(checkpoint)?;
+        match &self.numbering {
+            None => self.equation.restore(checkpoint)?,
+            Some(numbering) => {
+                let mut of_parts = checkpoint.clone();
+                numbering.with_parts(&mut of_parts, &self.equation.array_places());
+                self.equation.restore(&of_parts)?;
+            }
+        }
         if stored_mesh::is_in(checkpoint) {
             self.adaptation.count =
                 checkpoint.entry("adaptations")?.parse().map_err(state_error)?;

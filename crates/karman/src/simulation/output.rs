@@ -4,10 +4,11 @@ use super::averages::AverageResult;
 use super::equation::{Advance, Monitored, Unknown};
 use super::location::Location;
 use super::outcome::Outcome;
+use super::pieces::{self, Piece, file_of_pieces};
 use super::surface::{self, SurfaceSamples, values_of};
 use super::{Simulation, SimulationError};
 use crate::backend::Processes;
-use crate::case::{Axis, Case, OutputInterval, Surface};
+use crate::case::{Axis, Case, OutputFormat, OutputInterval, Surface};
 use crate::descriptor::{FieldData, Rank};
 use crate::io::columns::{Columns, ColumnsError};
 use crate::io::csv::{HistoryWriter, LineSamples, Row, short_number, write_line};
@@ -32,6 +33,8 @@ pub(super) struct Output {
     series: Vec<PvdEntry>,
     /// Made at the first output on a mesh.
     mesh: Option<FileMesh>,
+    /// Those of this process, made at the first output in pieces on a mesh.
+    pieces: Option<Vec<Piece>>,
     last_monitored: Monitored,
     written_at: Option<usize>,
     first_step: usize,
@@ -80,7 +83,10 @@ fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationE
     }
     let mut series = pvd::read(path)?;
     series.truncate(series.iter().position(|e| e.time > time).unwrap_or(series.len()));
-    match series.iter().enumerate().find(|(number, entry)| entry.file != file_of(*number)) {
+    let is_other = |(number, entry): &(usize, &PvdEntry)| {
+        entry.file != file_of(*number) && entry.file != file_of_pieces(*number)
+    };
+    match series.iter().enumerate().find(is_other) {
         None => Ok(series),
         Some((number, entry)) => Err(SimulationError::Series {
             path: path.to_owned(),
@@ -121,6 +127,7 @@ impl Output {
             history,
             series,
             mesh: None,
+            pieces: None,
             last_monitored: Monitored::default(),
             written_at,
             first_step: step as usize,
@@ -135,7 +142,7 @@ impl Output {
 
     /// Takes the mesh of the simulation for the files that follow.
     pub(super) fn change_mesh(&mut self) {
-        self.mesh = None;
+        (self.mesh, self.pieces) = (None, None);
     }
 
     /// Number of field files in the series.
@@ -236,8 +243,10 @@ impl Output {
         }
         let averages = simulation.averages()?.into_iter();
         values.extend(averages.map(|average| (average.name, average.data)));
-        if self.writes() {
-            self.write_volume(simulation, values)?;
+        match simulation.case.output.format {
+            OutputFormat::Vtu if !self.writes() => {}
+            OutputFormat::Vtu => self.write_volume(simulation, values)?,
+            OutputFormat::Pvtu => self.write_pieces(simulation, &values)?,
         }
         let number = self.series.len().saturating_sub(1);
         for (surface, samples) in sample_surfaces(simulation)? {
@@ -272,7 +281,29 @@ impl Output {
         let file = file_of(self.series.len());
         let grid = grid.get_or_insert_with(|| CompressedGrid::new(&data));
         vtu::write_on(&self.directory.join(&file), grid, &data)?;
-        self.series.push(PvdEntry { time: simulation.time(), file });
+        self.extend_series(simulation.time(), file)
+    }
+
+    /// As [`Output::write_volume`], in pieces; all processes call it.
+    fn write_pieces(
+        &mut self,
+        simulation: &Simulation,
+        values: &[(String, FieldData)],
+    ) -> Result<(), SimulationError> {
+        let processes = simulation.backend.processes();
+        let (ranks, mesh) = (simulation.case.run.ranks, &simulation.mesh);
+        let pieces = self.pieces.get_or_insert_with(|| Piece::of_process(mesh, ranks, processes));
+        let number = processes.of_first(&[self.series.len() as u32])?[0] as usize;
+        pieces::write(pieces, (simulation, &self.directory), number, values)?;
+        match self.writes() {
+            true => self.extend_series(simulation.time(), file_of_pieces(number)),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds a file to the series.
+    fn extend_series(&mut self, time: f64, file: String) -> Result<(), SimulationError> {
+        self.series.push(PvdEntry { time, file });
         Ok(pvd::write(&self.directory.join("fields.pvd"), &self.series)?)
     }
 

@@ -10,6 +10,7 @@ use crate::io::checkpoint::Checkpoint;
 use crate::linear::PreconditionerKind;
 use crate::linear::amg::Smoother;
 use crate::mesh::Mesh;
+use crate::mesh::partition::Partition;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The case with a rank for each process, of several processes.
@@ -119,6 +120,12 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
             return refused(&format!("{reason}; set backend = \"cpu\", or ranks = 1"));
         }
     }
+    if case.adapt.is_some() && case.run.partition == Partition::Metis {
+        return refused(
+            "partition = \"metis\" and [adapt] exclude each other, as an adaptation depends on the order of the cells; set \
+             partition = \"hilbert\"",
+        );
+    }
     let reason = match &case.equation {
         EquationCase::Heat(heat) => refused_heat(heat),
         EquationCase::Incompressible(flow) => refused_flow(flow),
@@ -173,7 +180,7 @@ fn refused_solver(section: &str, solver: &LinearSolverCase) -> Option<String> {
     })
 }
 
-/// Refuses a mesh with fewer cells than ranks; warns where parts are smaller than a chunk of reductions.
+/// Refuses a mesh with fewer cells than ranks; warns of parts that are no whole chunks of reductions.
 ///
 /// # Errors
 /// [`SimulationError::Ranks`].
@@ -185,6 +192,14 @@ pub(super) fn check_mesh(
     if ranks > cells {
         let reason = format!("the mesh has only {cells} cells; set ranks = 1");
         return Err(SimulationError::Ranks { ranks, reason });
+    }
+    match (case.run.partition, ranks) {
+        (Partition::Hilbert, _) => {}
+        (Partition::Metis, 1) => return Ok(Some(SetupWarning::OnePart)),
+        (Partition::Metis, _) => {
+            let has_ordered_stencils = matches!(case.equation, EquationCase::Compressible(_));
+            return Ok(Some(SetupWarning::GraphParts { has_ordered_stencils }));
+        }
     }
     let (unknowns, what) = match setup_of(case).location() {
         Location::Cells => (cells, "cells"),

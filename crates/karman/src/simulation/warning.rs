@@ -36,6 +36,22 @@ pub(super) enum SetupWarning {
         /// Largest number of ranks without this.
         chunks: usize,
     },
+    /// Parts of a graph, which are no whole chunks of reductions.
+    #[error(
+        "partition = \"metis\": sums are added in another order than on one rank{}",
+        match has_ordered_stencils {
+            false => ", so that results agree with those of other numbers of ranks to round-off",
+            true => " and stencils take cells in their order, so that results agree with those of other numbers of ranks within the \
+                     error of the discretization",
+        }
+    )]
+    GraphParts {
+        /// Whether polynomials depend on the order of the cells.
+        has_ordered_stencils: bool,
+    },
+    /// A partition into one part.
+    #[error("partition = \"metis\" has no effect on one rank")]
+    OnePart,
     /// An inlet through which the fluid leaves.
     #[error(
         "the prescribed velocity of patch \"{patch}\" points out of the domain at each face: the fluid leaves \

@@ -26,10 +26,11 @@ use super::fields::MeshWithFields;
 use super::vtk_grid::{NamedArray, Numbers, VtkGrid};
 use document::{ArrayElement, Document, Section};
 use memchr::memmem::find;
+pub(super) use write::arrays_of;
 #[cfg(test)]
 #[cfg(test)]
 pub(super) use write::to_bytes;
-pub use write::{CompressedGrid, VtuData, write, write_on};
+pub use write::{CELL_NUMBER, CompressedGrid, NODE_NUMBER, VtuData, write, write_on};
 
 /// Whether the content can only be a VTU file.
 pub(super) fn recognises(bytes: &[u8]) -> bool {

@@ -16,6 +16,11 @@ use crate::files::save_parts;
 use crate::files::vtk_grid::{NO_GROUP, PATCH, REGION};
 use crate::{Elements, RawMesh};
 
+/// The array of the numbers of a piece's cells in the whole mesh.
+pub const CELL_NUMBER: &str = "cell_number";
+/// The array of the numbers of a piece's nodes in the whole mesh.
+pub const NODE_NUMBER: &str = "node_number";
+
 /// Bytes of a block before compression.
 const BLOCK: usize = 1 << 17;
 
@@ -36,6 +41,8 @@ pub struct VtuData<'a> {
     pub node_fields: Vec<(&'a str, FieldValues<'a>)>,
     /// The simulated time, shown by ParaView.
     pub time: Option<f64>,
+    /// Of a piece the numbers of its cells and of its nodes in the whole mesh.
+    pub numbers: Option<[&'a [u32]; 2]>,
 }
 
 impl<'a> VtuData<'a> {
@@ -49,6 +56,7 @@ impl<'a> VtuData<'a> {
             cell_fields: Vec::new(),
             node_fields: Vec::new(),
             time: None,
+            numbers: None,
         }
     }
 
@@ -209,9 +217,11 @@ impl<'a> Output<'a> {
         grid.cells.iter().for_each(|array| out.lend(array));
         out.xml += "</Cells>\n<PointData>\n";
         fields(&mut out, &data.node_fields, data.points.len(), 0)?;
+        numbers(&mut out, NODE_NUMBER, data.numbers.map(|[_, nodes]| nodes));
         out.xml += "</PointData>\n<CellData>\n";
         fields(&mut out, &data.cell_fields, data.cells.len(), n_boundary)?;
         groups(&mut out, data);
+        numbers(&mut out, CELL_NUMBER, data.numbers.map(|[cells, _]| cells));
         out.xml += "</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
         Ok(out)
     }
@@ -303,6 +313,38 @@ fn fields(
         }));
     }
     Ok(())
+}
+
+/// The numbers of a piece's entities in the whole mesh.
+fn numbers(out: &mut Output<'_>, name: &str, numbers: Option<&[u32]>) {
+    if let Some(numbers) = numbers {
+        // Entities have at most 31 bits.
+        let number = |i: usize| (numbers[i] as i32).to_le_bytes();
+        out.add(Array::new("Int32", name, 1, numbers.len(), number));
+    }
+}
+
+/// The arrays of the nodes, of the cells, and the points of a file without boundary elements, as XML elements without their place.
+pub(in crate::files) fn arrays_of(data: &VtuData<'_>) -> Result<[Vec<String>; 3], Problem> {
+    let element = |kind: &str, name: &str, components: usize| {
+        Array::new::<1>(kind, name, components, 0, |_| [0]).element
+    };
+    let of_fields = |fields: &[(&str, FieldValues<'_>)]| {
+        let each = fields.iter().map(|(name, values)| {
+            check_name(name)?;
+            Ok(element("Float64", name, values.components().len()))
+        });
+        each.collect::<Result<Vec<String>, Problem>>()
+    };
+    let [mut nodes, mut cells] = [of_fields(&data.node_fields)?, of_fields(&data.cell_fields)?];
+    if !data.regions.is_empty() {
+        cells.push(element("Int32", REGION, 1));
+    }
+    if data.numbers.is_some() {
+        nodes.push(element("Int32", NODE_NUMBER, 1));
+        cells.push(element("Int32", CELL_NUMBER, 1));
+    }
+    Ok([nodes, cells, vec![element("Float64", "Points", 3)]])
 }
 
 /// The arrays `region` and `patch`, where there are names for their numbers.

@@ -6,7 +6,7 @@ use super::super::compressible_boundary;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
 use super::super::linear_solver::MethodFile;
-use super::super::{Axis, FacePointsCase, Precision, TransferKind, Value, expected};
+use super::super::{Axis, FacePointsCase, OutputFormat, Precision, TransferKind, Value, expected};
 use super::{Key, Section};
 use crate::backend::BackendKind;
 use crate::compressible::{
@@ -21,6 +21,7 @@ use crate::linear::amg::{AMG_PARAMETERS, AmgParameter, AmgParams, ParameterKind,
 use crate::linear::{Method, PreconditionerKind};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
+use crate::mesh::partition::Partition;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -426,7 +427,7 @@ fn sections() -> Vec<Section> {
         key("constant", "number > 0", "required", "K", "S.", "constant = 110.4"),
     ]),
     section("initial", "The state at t = 0; for a steady case the initial guess.", field_keys::<Initial>(" of x y z").into_iter().chain([
-        key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
+        key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu`, a `.pvtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
         key("PATCH", "a word in quotes | table", "required for each patch", "", format!("The condition of patch PATCH: {} or a table with keys of the next section.", quoted(["insulated"].into_iter().chain(all_kinds()))), "zmin = \"insulated\""),
@@ -483,6 +484,7 @@ fn sections() -> Vec<Section> {
         key("every", "number > 0", "none", "s", "Interval of time between files of fields; the end is written too.", "every = 1.0"),
         key("every_steps", "whole number ≥ 1", "none", "", "Number of steps between files of fields; the end is written too. Excludes `every`; without both only the end is written.", "every_steps = 100"),
         key("fields", "list of strings", "those solved for", "", format!("Fields written.{}", all_fields()), "fields = [\"temperature\"]"),
+        words!(OutputFormat, "format", "\"vtu\"", "Form of the files of fields.", "format = \"pvtu\""),
         key("picture", "{ field, slice, range, window, vectors }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
         key("history_plot", "true | false", "false", "", "A PNG picture of the history, `history.png`: residual and rate of change on a logarithmic axis, iterations, integrals over patches and probes over time, or over steps where the case is steady.", "history_plot = true"),
     ]),
@@ -552,6 +554,7 @@ fn sections() -> Vec<Section> {
         key("threads", "whole number", "0", "", "Threads of the CPU, of several processes those of each; 0: all.", "threads = 8"),
         key("ranks", "whole number ≥ 1", "1", "", "Parts of the mesh, which share the threads; results do not depend on it ([ranks](ranks.md)).",
             "ranks = 2"),
+        words!(Partition, "partition", "\"hilbert\"", "Which cells each part of the mesh has ([ranks](ranks.md)).", "partition = \"metis\""),
     ]),
     section("checkpoint", "Checkpoints for `karman run --restart`, with the interpolation matrices of multigrid. Needs `[time]`.", vec![
         key("every", "number > 0", "required", "s", "Time between two checkpoints.", "every = 10.0"),

@@ -220,14 +220,14 @@ fn documented_defaults_are_the_defaults() {
     let heat = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
                 [linear_solver.amg]\n[output]\n[run]\n";
-    assert_eq!(matching_defaults(heat), 27);
+    assert_eq!(matching_defaults(heat), 29);
     let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[incompressible]\n\
                 kinematic_viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
                 [incompressible.pressure]\n[incompressible.momentum]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[run]\n\
                 [[output.patch]]\nname = \"a\"\npatches = [\"xmin\"]\n[output.patch.reference]\n\
                 [[output.recirculation]]\nname = \"a\"\nfrom = [0.0, 0.0]\nto = [1.0, 0.0]\n";
-    assert_eq!(matching_defaults(flow), 34);
+    assert_eq!(matching_defaults(flow), 35);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
 use crate::finite_volume::{Condition, Functionals, Material, MeshPart, check_finite};
 use crate::heat::{Discretization, Heat, HeatError, HeatScheme, Problem, Source, WholeHeat};
 use crate::linear::{SolveOutcome, SolverSetup, StopTest};
-use crate::mesh::partition::{Ranges, range_starts};
+use crate::mesh::partition::{Ranges, node_starts};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl<F: Real> Ranks<F> {
         settings: &Settings,
     ) -> Result<Parts<F>, HeatError> {
         let heat = Heat::new(backend, mesh, geometry, problem)?;
-        let starts = range_starts(mesh.n_nodes(), count, HOST_CHUNK);
+        let starts = node_starts(mesh, count, HOST_CHUNK);
         let team = team(count, backend, |group, own| {
             Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
         })?;

@@ -7,7 +7,7 @@ use crate::backend::{BackendError, Processes, RankGroup};
 use std::sync::Arc;
 
 /// The result of `work` of each process with its simulation of its text, or the message of the refusal.
-fn on_processes<R: Send>(
+pub(super) fn on_processes<R: Send>(
     texts: &[String],
     (folder, restart): (&Path, Option<&Path>),
     work: impl Fn(usize, Simulation) -> R + Sync,
@@ -32,7 +32,11 @@ fn on_processes<R: Send>(
 }
 
 /// The outcome of each process after its run.
-fn run_processes(text: &str, count: usize, place: (&Path, Option<&Path>)) -> Vec<String> {
+pub(super) fn run_processes(
+    text: &str,
+    count: usize,
+    place: (&Path, Option<&Path>),
+) -> Vec<String> {
     let run = |_, mut simulation: Simulation| simulation.run(&mut |_| ()).unwrap().to_string();
     let said = on_processes(&vec![text.to_owned(); count], place, run);
     said.into_iter().map(Result::unwrap).collect()
