@@ -76,6 +76,9 @@ pub(crate) struct AdaptArguments {
     pub(crate) smooth_only: bool,
     #[command(flatten)]
     pub(crate) smoothing: SmoothingArguments,
+    /// Threads of the CPU; 0: one for each processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
     /// Print the fit before and after as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -99,9 +102,6 @@ pub(crate) struct SmoothingArguments {
     /// With --rule: the backend, auto, cpu, cuda, vulkan, wgpu or hip
     #[arg(long, requires = "rule", default_value = "auto", value_parser = backend)]
     pub(crate) backend: BackendKind,
-    /// With --rule: threads of the CPU; 0: all
-    #[arg(long, value_name = "N", requires = "rule", default_value_t = 0)]
-    pub(crate) threads: usize,
 }
 
 /// The rule of a word.

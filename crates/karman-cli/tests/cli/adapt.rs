@@ -78,6 +78,18 @@ fn meshes_are_adapted_to_sizes_and_to_a_metric_alike() {
 }
 
 #[test]
+fn the_adapted_mesh_is_that_of_any_number_of_threads() {
+    let folder = meshes();
+    let files = ["1", "2"].map(|threads| {
+        let output = format!("cube-{threads}.msh");
+        let sizes = ["--sizes", "0.2, 0.2, 0.05 + 0.3*z", "--threads", threads];
+        report(folder.path(), &[&["cube.msh", "-o", &output], &sizes[..]].concat());
+        fs::read(folder.path().join(output)).unwrap()
+    });
+    assert!(files[0] == files[1]);
+}
+
+#[test]
 fn a_mesh_is_adapted_to_a_field_of_a_result() {
     let folder = meshes();
     let case = r#"

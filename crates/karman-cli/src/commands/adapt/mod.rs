@@ -7,9 +7,10 @@ mod smoothing;
 use crate::arguments::AdaptArguments;
 use crate::console;
 use crate::failure::Failure;
+use karman::backend::Backend;
 use karman::mesh::files::{read_mesh, write_mesh};
 use karman::mesh::{Mesh, MeshOptions, RawMesh};
-use karman_adapt::{AdaptOptions, Adapted, adapt_around_frozen};
+use karman_adapt::{AdaptOptions, Adapted, MetricField, adapt_around_frozen};
 use serde_json::json;
 use smoothing::Smoothing;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
             field: field.as_ref(),
             ridge_angle_deg: arguments.ridge_angle,
             output: &arguments.output,
+            threads: arguments.threads,
             json: arguments.json,
             quiet,
         };
@@ -33,22 +35,18 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
         lengths: arguments.lengths,
         ..AdaptOptions::default()
     };
-    let mut first = None;
-    let mut cycle = 1;
-    let last = loop {
-        let frozen = frozen(arguments, &mesh)?;
-        let adapted = adapt_around_frozen(&mesh, field.as_ref(), &options, &frozen);
-        let adapted = adapted.map_err(Failure::input)?;
-        first.get_or_insert(adapted.before.clone());
-        if cycle == arguments.cycles {
-            break adapted;
+    let host = Backend::host(arguments.threads).map_err(Failure::input)?;
+    let (before, Adapted { mesh, after, .. }) = host.install(|| -> Result<_, Failure> {
+        let mut first = None;
+        for _ in 1..arguments.cycles {
+            let adapted = adapted(arguments, &mesh, field.as_ref(), &options)?;
+            first.get_or_insert(adapted.before);
+            mesh = build(adapted.mesh)?;
         }
-        mesh = build(adapted.mesh)?;
-        cycle += 1;
-    };
-    let Adapted { mesh, after, before, .. } = last;
+        let last = adapted(arguments, &mesh, field.as_ref(), &options)?;
+        Ok((first.unwrap_or_else(|| last.before.clone()), last))
+    })?;
     write_mesh(&arguments.output, &mesh).map_err(Failure::input)?;
-    let before = first.unwrap_or(before);
     if arguments.json {
         return console::print_json(
             &json!({ "before": before, "after": after, "cycles": arguments.cycles }),
@@ -56,6 +54,17 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
     }
     let output = arguments.output.display();
     console::tell(quiet, &format!("before: {before}\nafter: {after}\nwritten to {output}"))
+}
+
+/// One cycle.
+fn adapted(
+    arguments: &AdaptArguments,
+    mesh: &Mesh,
+    field: &dyn MetricField,
+    options: &AdaptOptions,
+) -> Result<Adapted, Failure> {
+    let frozen = frozen(arguments, mesh)?;
+    adapt_around_frozen(mesh, field, options, &frozen).map_err(Failure::input)
 }
 
 fn build(raw: RawMesh) -> Result<Mesh, Failure> {

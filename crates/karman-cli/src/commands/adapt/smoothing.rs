@@ -18,6 +18,8 @@ pub(super) struct Smoothing<'a> {
     pub(super) field: &'a dyn MetricField,
     pub(super) ridge_angle_deg: f64,
     pub(super) output: &'a Path,
+    /// Host threads; 0: one for each processor.
+    pub(super) threads: usize,
     pub(super) json: bool,
     pub(super) quiet: bool,
 }
@@ -27,7 +29,7 @@ pub(super) fn run(
     rule: Smoother,
     arguments: &SmoothingArguments,
 ) -> Result<(), Failure> {
-    let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
+    let backend = Backend::new(arguments.backend, of.threads).map_err(Failure::input)?;
     let lookup = match (arguments.metric_lookup, arguments.grid_tolerance) {
         (MetricLookup::Grid { most_nodes, .. }, Some(tolerance)) => {
             MetricLookup::Grid { tolerance, most_nodes }
