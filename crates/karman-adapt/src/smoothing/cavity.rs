@@ -68,21 +68,6 @@ pub(super) struct Around<F: Real> {
     pub pull: Vec3<F>,
 }
 
-/// A place and the metric there.
-#[device]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlaceWithMetric<F: Real> {
-    pub place: Vec3<F>,
-    pub metric: Sym3<F>,
-}
-
-/// Zeros.
-#[device]
-#[inline(always)]
-fn nowhere<F: Real>() -> PlaceWithMetric<F> {
-    PlaceWithMetric::<F> { place: Vec3::<F>::zero(), metric: Sym3::<F>::zero() }
-}
-
 /// Numbers of a vertex: its place, then the upper triangle of its metric.
 #[device]
 pub(super) fn width(#[comptime] dimension: usize) -> usize {
@@ -336,8 +321,7 @@ impl<F: Real> CavityView<'_, F> {
     ) -> F {
         let mut lowest = F::literal(1.0);
         if comptime!(self.dimension == 2) {
-            let at = PlaceWithMetric::<F> { place, metric: own };
-            lowest = self.around_in_plane(v, at, state).lowest;
+            lowest = self.around_in_plane(v, place, own, bound, state).lowest;
         } else {
             let mut k = self.first_cell[v] as usize;
             let end = self.end_of_cells(v);
@@ -349,12 +333,14 @@ impl<F: Real> CavityView<'_, F> {
         lowest
     }
 
-    /// Way once around a vertex of the plane, which reads each of its neighbours once.
+    /// Way once around a vertex of the plane, which reads each of its neighbours once. Ends at a quality below `bound`.
     #[inline(always)]
     pub(super) fn around_in_plane(
         &self,
         v: usize,
-        at: PlaceWithMetric<F>,
+        place: Vec3<F>,
+        own: Sym3<F>,
+        bound: F,
         state: &Segment<F>,
     ) -> Around<F> {
         let mut lowest = F::literal(1.0);
@@ -362,107 +348,36 @@ impl<F: Real> CavityView<'_, F> {
         let mut pull = Vec3::<F>::zero();
         let mut k = self.first_cell[v] as usize;
         let end = k + self.cell_count[v] as usize * self.spacing;
-        let mut item = self.facets[k];
-        let mut next = self.facets[k + self.spacing];
-        let mut here = self.neighbour(item, state);
+        // Of the item before; the first item of the round.
         let mut before = NONE.runtime();
-        let mut behind = nowhere::<F>();
-        let mut first = item;
-        while k < end {
-            // The reads of the next item do not wait for what is computed of this one.
-            let after = self.item_after(k + self.spacing, end);
-            let ahead = self.neighbour(next, state);
+        let mut first = NONE.runtime();
+        let mut place_before = Vec3::<F>::zero();
+        let mut metric_before = Sym3::<F>::zero();
+        while k < end && lowest >= bound {
+            let item = self.facets[k];
             if item != NONE {
-                let offset = here.place - at.place;
-                let both = at.metric + here.metric;
-                let is_first = before == NONE;
-                if is_first {
+                let offset = place_of::<F>(item as usize, state, 2usize) - place;
+                let theirs = metric_of::<F>(item as usize, state, 2usize);
+                let both = own + theirs;
+                if before == NONE {
                     first = item;
                 } else {
-                    let mean = (both + behind.metric) * 0.3333333333333333;
-                    let a = behind.place - at.place;
-                    lowest = lowest.min(triangle_quality::<F>(a, offset, mean, self.filter).value);
+                    let mean = (both + metric_before) * 0.3333333333333333;
+                    let cell = triangle_quality::<F>(place_before, offset, mean, self.filter);
+                    lowest = lowest.min(cell.value);
                 }
-                if is_first || item != first {
+                if before == NONE || item != first {
                     let metric = both * 0.5;
                     sum += metric;
                     pull += metric.times(offset);
                 }
+                place_before = offset;
+                metric_before = theirs;
             }
             before = item;
-            behind = here;
-            item = next;
-            here = ahead;
-            next = after;
             k += self.spacing;
         }
         Around::<F> { lowest, sum, pull }
-    }
-
-    /// The lowest qualities of the cells of a vertex of the plane at two places; where both are below `bound`, values below it.
-    #[inline(always)]
-    pub(super) fn lowest_of_two(
-        &self,
-        v: usize,
-        one: PlaceWithMetric<F>,
-        other: PlaceWithMetric<F>,
-        bound: F,
-        state: &Segment<F>,
-    ) -> (F, F) {
-        let mut lowest = F::literal(1.0);
-        let mut lowest_of_other = F::literal(1.0);
-        let mut k = self.first_cell[v] as usize;
-        let end = k + self.cell_count[v] as usize * self.spacing;
-        let mut item = self.facets[k];
-        let mut next = self.facets[k + self.spacing];
-        let mut here = self.neighbour(item, state);
-        let mut before = NONE.runtime();
-        let mut behind = nowhere::<F>();
-        while k < end && lowest.max(lowest_of_other) >= bound {
-            let after = self.item_after(k + self.spacing, end);
-            let ahead = self.neighbour(next, state);
-            if item != NONE && before != NONE {
-                let (a, b) = (behind.place, here.place);
-                let both = behind.metric + here.metric;
-                let mean = (both + one.metric) * 0.3333333333333333;
-                let cell = triangle_quality::<F>(a - one.place, b - one.place, mean, self.filter);
-                lowest = lowest.min(cell.value);
-                let mean = (both + other.metric) * 0.3333333333333333;
-                let cell =
-                    triangle_quality::<F>(a - other.place, b - other.place, mean, self.filter);
-                lowest_of_other = lowest_of_other.min(cell.value);
-            }
-            before = item;
-            behind = here;
-            item = next;
-            here = ahead;
-            next = after;
-            k += self.spacing;
-        }
-        (lowest, lowest_of_other)
-    }
-
-    /// The item after that at k; [`NONE`] behind the end.
-    #[inline(always)]
-    fn item_after(&self, k: usize, end: usize) -> u32 {
-        let mut item = NONE.runtime();
-        if k + self.spacing < end {
-            item = self.facets[k + self.spacing];
-        }
-        item
-    }
-
-    /// The state of a vertex of the plane; of none where `item` is [`NONE`].
-    #[inline(always)]
-    fn neighbour(&self, item: u32, state: &Segment<F>) -> PlaceWithMetric<F> {
-        let mut result = nowhere::<F>();
-        if item != NONE {
-            result = PlaceWithMetric::<F> {
-                place: place_of::<F>(item as usize, state, 2usize),
-                metric: metric_of::<F>(item as usize, state, 2usize),
-            };
-        }
-        result
     }
 
     /// The part of `wish` that the constraint of vertex v allows.

@@ -3,7 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::cavity::{CavityView, PlaceWithMetric, metric_of, place_of, store_vertex};
+use super::cavity::{CavityView, metric_of, place_of, store_vertex};
 use super::lookup::{LookupView, Place};
 use karman_backend::prelude::*;
 use karman_backend::real::{Sym3, Vec3};
@@ -63,8 +63,7 @@ fn edge_length_move<F: Real>(
     let mut a = Sym3::<F>::zero();
     let mut pull = Vec3::<F>::zero();
     if comptime!(cavities.dimension == 2) {
-        let around =
-            cavities.around_in_plane(v, PlaceWithMetric::<F> { place: p, metric: own }, state);
+        let around = cavities.around_in_plane(v, p, own, F::literal(-1.0), state);
         a = around.sum;
         pull = around.pull;
     } else {
@@ -188,8 +187,7 @@ pub(super) fn smooth_colour<F: Real>(
     let mut wish = Vec3::<F>::zero();
     let mut bound = F::literal(0.0);
     if comptime!(smoother == Smoother::EdgeLengths && cavities.dimension == 2) {
-        let here = PlaceWithMetric::<F> { place: p, metric: own };
-        let around = cavities.around_in_plane(v, here, &*state);
+        let around = cavities.around_in_plane(v, p, own, F::literal(-1.0), &*state);
         bound = around.lowest;
         wish = pulled::<F>(v, around.sum, around.pull, cavities);
     } else if comptime!(smoother == Smoother::EdgeLengths) {
@@ -210,35 +208,12 @@ pub(super) fn smooth_colour<F: Real>(
     // The optimisation smoother tries the edge-length move where its own gains nothing.
     let mut has_other = comptime!(smoother == Smoother::WorstQuality).runtime();
     while tries < comptime!(TRIES) {
+        let mut after = F::literal(-1.0);
         // Not a number: no move.
         if length > F::literal(SHORTEST_MOVE) {
-            let mut place = p + wish;
-            let (metric_there, cell_there, is_found) = lookup.at(place, start);
-            let mut metric = metric_there;
-            let mut cell = cell_there;
-            let mut after = F::literal(-1.0);
-            let mut of_move = length;
-            if comptime!(cavities.dimension == 2) {
-                // With half of the move, from the same reads.
-                let half_place = p + wish * 0.5;
-                let (half_metric, half_cell, is_half_found) = lookup.at(half_place, start);
-                let one = PlaceWithMetric::<F> { place, metric };
-                let other = PlaceWithMetric::<F> { place: half_place, metric: half_metric };
-                let (whole, half) = cavities.lowest_of_two(v, one, other, bound, &*state);
-                if is_found {
-                    after = whole;
-                }
-                if (after < bound || after <= 0.0)
-                    && is_half_found
-                    && length * 0.5 > F::literal(SHORTEST_MOVE)
-                {
-                    after = half;
-                    place = half_place;
-                    metric = half_metric;
-                    cell = half_cell;
-                    of_move = length * 0.5;
-                }
-            } else if is_found {
+            let place = p + wish;
+            let (metric, cell, is_found) = lookup.at(place, start);
+            if is_found {
                 after = cavities.lowest(v, place, metric, bound, &*state);
             }
             if after >= bound && after > 0.0 {
@@ -246,21 +221,15 @@ pub(super) fn smooth_colour<F: Real>(
                 if comptime!(lookup.place == Place::Mesh) {
                     cells[v] = cell;
                 }
-                made = of_move;
+                made = length;
                 tries = TRIES.runtime();
             }
         } else {
             tries = TRIES.runtime();
         }
-        if comptime!(cavities.dimension == 2) {
-            wish = wish * 0.25;
-            length *= 0.25;
-            tries += 2;
-        } else {
-            wish = wish * 0.5;
-            length *= 0.5;
-            tries += 1;
-        }
+        wish = wish * 0.5;
+        length *= 0.5;
+        tries += 1;
         if comptime!(smoother == Smoother::WorstQuality) {
             if tries >= comptime!(TRIES) && made == 0.0 && has_other {
                 has_other = false;
