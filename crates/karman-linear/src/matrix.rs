@@ -120,6 +120,53 @@ impl<S: Real> Matrix<S> {
         Self::of_rank(backend, rows, halo)
     }
 
+    /// The rows `list` of this matrix, which is in compressed rows on the host, on the backend of one of several ranks, whose vectors
+    /// have entries in an order of their own: `local` is the entry of each column in vectors of `halo`. The order of the terms of
+    /// a row stays.
+    ///
+    /// # Errors
+    /// As for [`Matrix::new`]; [`LinearError::ColumnOutOfRange`] where a column is not in vectors of `halo`.
+    pub fn listed_rows(
+        &self,
+        backend: &Backend,
+        list: &[u32],
+        halo: Arc<Halo>,
+        local: &dyn Fn(u32) -> Option<u32>,
+    ) -> Result<Self, LinearError> {
+        let (offsets, columns) = (self.offsets.as_host(), self.indices.as_host());
+        let (offsets, columns) = (offsets.unwrap_or_default(), columns.unwrap_or_default());
+        let values = self.values.as_host().unwrap_or_default();
+        let mut all = HostArrays {
+            counts: [list.len(), halo.owned() + halo.ghosts(), 0],
+            empty_row: None,
+            offsets: vec![0],
+            indices: vec![],
+            values: vec![],
+        };
+        for (row, of_whole) in list.iter().enumerate() {
+            let entries =
+                offsets[*of_whole as usize] as usize..offsets[*of_whole as usize + 1] as usize;
+            for column in &columns[entries.clone()] {
+                let Some(local) = local(*column) else {
+                    let (column, columns) = (*column as usize, all.counts[1]);
+                    return Err(LinearError::ColumnOutOfRange { row, column, columns });
+                };
+                all.indices.push(local);
+            }
+            all.values.extend_from_slice(&values[entries]);
+            all.offsets.push(all.indices.len() as u32);
+        }
+        all.counts[2] = all.indices.len();
+        Ok(Matrix { halo: Some(halo), ..Self::uploaded(backend, Layout::Csr, all) })
+    }
+
+    /// Columns of a row of this matrix, which is in compressed rows on the host.
+    pub fn columns_of_row(&self, row: usize) -> &[u32] {
+        let offsets = self.offsets.as_host().unwrap_or_default();
+        let columns = self.indices.as_host().unwrap_or_default();
+        &columns[offsets[row] as usize..offsets[row + 1] as usize]
+    }
+
     /// Columns outside `rows` in these rows of this matrix, which is in compressed rows on the host; ascending.
     pub fn columns_beyond(&self, rows: std::ops::Range<usize>) -> Vec<u32> {
         let offsets = self.offsets.as_host().unwrap_or_default();

@@ -110,6 +110,8 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
             Some("several processes compute on the CPU")
         } else if keeps_mean_velocity(case) {
             Some("several ranks of a flow with `mean_velocity` compute on the CPU")
+        } else if has_unknown_fluxes(case) {
+            Some("several ranks of a flow with scheme = \"staggered\" compute on the CPU")
         } else if setup_of(case).location() == Location::Nodes {
             Some("several ranks of the node-centred discretization compute on the CPU")
         } else {
@@ -133,6 +135,12 @@ fn keeps_mean_velocity(case: &Case) -> bool {
     flow.mean_velocity.is_some()
 }
 
+/// Whether the case is a flow whose unknowns are fluxes.
+fn has_unknown_fluxes(case: &Case) -> bool {
+    let EquationCase::Incompressible(flow) = &case.equation else { return false };
+    flow.numerics.arrangement != Arrangement::Collocated
+}
+
 /// Why several ranks do not compute a case of heat; none where they do.
 fn refused_heat(heat: &HeatCase) -> Option<String> {
     refused_solver("[linear_solver]", &heat.linear_solver)
@@ -141,9 +149,9 @@ fn refused_heat(heat: &HeatCase) -> Option<String> {
 /// Why several ranks do not compute a flow; none where they do.
 fn refused_flow(flow: &IncompressibleCase) -> Option<String> {
     let scheme = flow.numerics.arrangement;
-    if scheme != Arrangement::Collocated {
+    if scheme == Arrangement::Exact {
         return Some(format!(
-            "scheme = \"{}\" runs on one rank; set scheme = \"collocated\", or ranks = 1",
+            "scheme = \"{}\" runs on one rank; set scheme = \"staggered\" or \"collocated\", or ranks = 1",
             scheme.word()
         ));
     }

@@ -14,12 +14,14 @@ use super::potential::{PotentialConstraints, PotentialOperator, PotentialScratch
 use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Buffer, View, blas};
 use crate::incompressible::flow::Flow;
+use crate::incompressible::places::{OwnFirst, Place};
 use crate::incompressible::stage::{OldLevel, StageOfStep};
 use crate::incompressible::step::{Step, StepSolves};
 use crate::incompressible::stepper::Stepper;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
+use crate::operators::Part;
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use karman_backend::prelude::*;
@@ -286,11 +288,20 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         Err(IncompressibleError::ExplicitMass)
     }
 
-    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+    /// Refused before: its unknowns are on the edges.
+    fn of_part(
+        &self,
+        _part: &Part,
+        _starts: &[usize],
+    ) -> Result<(Box<dyn Stepper<F>>, OwnFirst), IncompressibleError> {
+        unreachable!("the exact fractional step runs on one rank")
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
         let own = [
-            ("flux_base", &self.base),
-            ("potential", &self.value),
-            ("potential_increment", &self.increment),
+            ("flux_base", Place::Faces, &self.base),
+            ("potential", Place::Faces, &self.value),
+            ("potential_increment", Place::Faces, &self.increment),
         ];
         self.staggered.arrays().into_iter().chain(own).collect()
     }

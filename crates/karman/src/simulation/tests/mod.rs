@@ -12,6 +12,7 @@ mod moments;
 mod processes;
 mod ranks;
 mod ranks_of_flow;
+mod ranks_of_fluxes;
 mod ranks_of_gas;
 mod ranks_of_nodes;
 mod ranks_with_adaptation;
