@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct EntryOrder {
     /// Number of own entries.
     pub(super) own: usize,
+    /// Number of the entries of all ranks.
+    pub(super) of_ranks: usize,
     /// Those that are consecutive, the first ones.
     pub(super) consecutive: usize,
     /// The own single entries.
@@ -39,9 +41,12 @@ impl EntryOrder {
     ) -> Result<EntryOrder, BackendError> {
         let (entries, own_places): (Vec<u32>, Vec<u32>) = singles.iter().copied().unzip();
         let (places, starts) = gather_lists(&**group, &own_places)?;
+        let (counts, _) = gather_lists(&**group, &[own as u32])?;
+        let of_ranks = counts.into_iter().map(|count| count as usize).sum();
         let mut ascending: Vec<u32> = (0..places.len() as u32).collect();
         ascending.sort_unstable_by_key(|single| places[*single as usize]);
-        Ok(EntryOrder { own, consecutive, singles: entries, places, starts, ascending, total })
+        let singles = entries;
+        Ok(EntryOrder { own, of_ranks, consecutive, singles, places, starts, ascending, total })
     }
 
     /// Adds the contributions of the single entries of all ranks to the blocks of the consecutive ones.

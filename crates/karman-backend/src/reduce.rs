@@ -107,7 +107,11 @@ impl Partials {
         }
         let components = backend.components();
         partials.vectors = match backend.order() {
-            Some(order) => VectorBlocks::in_order(group, order),
+            // Without a result where a rank failed, which the next read reports.
+            Some(order) => match backend.total(entities) {
+                Ok(total) if total == order.of_ranks => VectorBlocks::in_order(group, order),
+                _ => None,
+            },
             None if components > 1 => VectorBlocks::new(group, entities / components, components),
             None => None,
         };

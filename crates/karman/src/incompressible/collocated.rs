@@ -11,7 +11,7 @@
 use super::IncompressibleError;
 use super::flow::Flow;
 use super::monitors::Monitors;
-use super::places::{OwnFirst, Place};
+use super::places::{Place, UnknownPlaces};
 use super::pressure::Pressure;
 use super::stage::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
 use super::step::{Step, StepSolves};
@@ -213,13 +213,13 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         &self,
         part: &Part,
         _starts: &[usize],
-    ) -> Result<(Box<dyn Stepper<F>>, OwnFirst), IncompressibleError> {
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
         let stepper = Collocated {
             correction: part.of_faces(&self.correction),
             correction_before: part.of_faces(&self.correction_before),
             skewness_flux: part.of_faces(&self.skewness_flux),
         };
-        Ok((Box::new(stepper), OwnFirst::default()))
+        Ok((Box::new(stepper), UnknownPlaces::default()))
     }
 
     fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {

@@ -96,7 +96,7 @@ impl<F: Real> IncompressibleSolver<F> {
             numerics: numerics.clone(),
             clock: *clock,
         };
-        let (stepper, fluxes) = self.stepper.of_part(part, starts)?;
+        let (stepper, unknowns) = self.stepper.of_part(part, starts)?;
         let places = PartPlaces {
             own: part.own.clone(),
             n_cells: part.n_whole(),
@@ -107,7 +107,7 @@ impl<F: Real> IncompressibleSolver<F> {
             pressures: pressures.prescribed().to_vec(),
             temperatures: temperatures.map_or(vec![], |values| values.prescribed().to_vec()),
             outlets,
-            fluxes,
+            unknowns,
         };
         let old_level = self.old_level.is_some().then(|| OldLevel::new(&flow));
         let acceleration = self.acceleration.is_some().then(|| Acceleration::new(&flow));

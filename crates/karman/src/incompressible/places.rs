@@ -24,10 +24,12 @@ pub enum Place {
     Outlets,
     /// Unknown fluxes of a staggered flow, those of own faces with ghosts; of the whole mesh `[n_faces]`.
     Fluxes,
+    /// Potentials of the exact fractional step, with ghosts; of the whole mesh `[unknowns]`.
+    Potentials,
 }
 
 /// The lists of a part.
-const LISTS: [Place; 8] = [
+const LISTS: [Place; 9] = [
     Place::Cells,
     Place::Faces,
     Place::Boundary,
@@ -36,6 +38,7 @@ const LISTS: [Place; 8] = [
     Place::Temperatures,
     Place::Outlets,
     Place::Fluxes,
+    Place::Potentials,
 ];
 
 /// The places of a part in arrays of the whole mesh.
@@ -52,7 +55,14 @@ pub struct PartPlaces {
     pub(super) pressures: Vec<u32>,
     pub(super) temperatures: Vec<u32>,
     pub(super) outlets: Vec<u32>,
-    pub(super) fluxes: OwnFirst,
+    pub(super) unknowns: UnknownPlaces,
+}
+
+/// The unknowns of a rank where they are not in cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct UnknownPlaces {
+    pub fluxes: OwnFirst,
+    pub potentials: OwnFirst,
 }
 
 /// Entries of an array of the whole mesh: those that a rank owns, then its ghosts.
@@ -61,6 +71,12 @@ pub(super) struct OwnFirst {
     /// Number of those that it owns.
     pub own: usize,
     pub entries: Vec<u32>,
+}
+
+impl OwnFirst {
+    fn own(&self) -> &[u32] {
+        &self.entries[..self.own]
+    }
 }
 
 impl PartPlaces {
@@ -75,7 +91,8 @@ impl PartPlaces {
             Place::Pressures => &self.pressures,
             Place::Temperatures => &self.temperatures,
             Place::Outlets => &self.outlets,
-            Place::Fluxes => &self.fluxes.entries,
+            Place::Fluxes => &self.unknowns.fluxes.entries,
+            Place::Potentials => &self.unknowns.potentials.entries,
         }
     }
 
@@ -83,7 +100,8 @@ impl PartPlaces {
     fn handed_over(&self, place: Place) -> &[u32] {
         match place {
             Place::Cells => self.all(Place::OwnCells),
-            Place::Fluxes => &self.fluxes.entries[..self.fluxes.own],
+            Place::Fluxes => self.unknowns.fluxes.own(),
+            Place::Potentials => self.unknowns.potentials.own(),
             _ => self.all(place),
         }
     }
@@ -120,9 +138,9 @@ impl PartPlaces {
 
     /// As numbers, for another process: the own cells, the number of all, and each list after its length.
     pub fn to_numbers(&self) -> Vec<u32> {
-        let PartPlaces { own, n_cells, fluxes, .. } = self;
-        let mut numbers =
-            [own.start, own.end, *n_cells, fluxes.own].map(|number| number as u32).to_vec();
+        let PartPlaces { own, n_cells, unknowns: UnknownPlaces { fluxes, potentials }, .. } = self;
+        let counts = [own.start, own.end, *n_cells, fluxes.own, potentials.own];
+        let mut numbers = counts.map(|number| number as u32).to_vec();
         for place in LISTS {
             let list = self.all(place);
             numbers.push(list.len() as u32);
@@ -133,13 +151,17 @@ impl PartPlaces {
 
     /// From the numbers of [`PartPlaces::to_numbers`].
     pub fn from_numbers(numbers: &[u32]) -> PartPlaces {
-        let mut rest = &numbers[4..];
+        let mut rest = &numbers[5..];
         let lists = LISTS.map(|_| {
             let (list, after) = rest[1..].split_at(rest[0] as usize);
             rest = after;
             list.to_vec()
         });
-        let [cells, faces, boundary, velocities, pressures, temperatures, outlets, entries] = lists;
+        let [cells, faces, boundary, velocities, pressures, temperatures, outlets, rest @ ..] =
+            lists;
+        let [fluxes, potentials] = rest;
+        let of =
+            |place: usize, entries: Vec<u32>| OwnFirst { own: numbers[place] as usize, entries };
         PartPlaces {
             own: numbers[0] as usize..numbers[1] as usize,
             n_cells: numbers[2] as usize,
@@ -150,7 +172,7 @@ impl PartPlaces {
             pressures,
             temperatures,
             outlets,
-            fluxes: OwnFirst { own: numbers[3] as usize, entries },
+            unknowns: UnknownPlaces { fluxes: of(3, fluxes), potentials: of(4, potentials) },
         }
     }
 
@@ -170,7 +192,7 @@ impl PartPlaces {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnFirst, PartPlaces, Place};
+    use super::{OwnFirst, PartPlaces, Place, UnknownPlaces};
 
     /// Own cells 2 and 3 of five, the ghost 4.
     fn places() -> PartPlaces {
@@ -184,7 +206,10 @@ mod tests {
             pressures: vec![],
             temperatures: vec![2, 5, 7],
             outlets: vec![3],
-            fluxes: OwnFirst { own: 2, entries: vec![6, 1, 4] },
+            unknowns: UnknownPlaces {
+                fluxes: OwnFirst { own: 2, entries: vec![6, 1, 4] },
+                potentials: OwnFirst { own: 1, entries: vec![2, 0] },
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::kernels::convective_rate;
-use super::places::{OwnFirst, Place};
+use super::places::{Place, UnknownPlaces};
 use super::stage::{OldLevel, StageOfStep};
 use super::staggered::Staggered;
 use super::step::{Step, StepSolves, StepSystem};
@@ -57,13 +57,13 @@ pub(super) trait Stepper<F: Real>: Send + Sync {
         &flow.flux
     }
 
-    /// The stepper of the part of one of several ranks, and the faces of its unknown fluxes. `starts` has the first cell of each
+    /// The stepper of the part of one of several ranks, and the places of its unknowns outside cells. `starts` has the first cell of each
     /// rank, then their number. All ranks call it.
     fn of_part(
         &self,
         part: &Part,
         starts: &[usize],
-    ) -> Result<(Box<dyn Stepper<F>>, OwnFirst), IncompressibleError>;
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError>;
 
     /// Names, places and values of the arrays of a checkpoint, besides those of the flow.
     fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)>;

@@ -111,7 +111,7 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
         } else if keeps_mean_velocity(case) {
             Some("several ranks of a flow with `mean_velocity` compute on the CPU")
         } else if has_unknown_fluxes(case) {
-            Some("several ranks of a flow with scheme = \"staggered\" compute on the CPU")
+            Some("several ranks of a flow with fluxes as unknowns compute on the CPU")
         } else if setup_of(case).location() == Location::Nodes {
             Some("several ranks of the node-centred discretization compute on the CPU")
         } else {
@@ -148,17 +148,6 @@ fn refused_heat(heat: &HeatCase) -> Option<String> {
 
 /// Why several ranks do not compute a flow; none where they do.
 fn refused_flow(flow: &IncompressibleCase) -> Option<String> {
-    let scheme = flow.numerics.arrangement;
-    if scheme == Arrangement::Exact {
-        return Some(format!(
-            "scheme = \"{}\" runs on one rank; set scheme = \"staggered\" or \"collocated\", or ranks = 1",
-            scheme.word()
-        ));
-    }
-    if flow.steady.is_some() && flow.mean_velocity.is_some() {
-        let reason = "`mean_velocity` of a steady flow runs on one rank; set ranks = 1, or give the force as `source`";
-        return Some(reason.to_owned());
-    }
     refused_solver("[incompressible.pressure]", &flow.pressure)
         .or_else(|| refused_solver("[incompressible.momentum]", &flow.momentum))
 }

@@ -1,6 +1,6 @@
 //! Data and parts of a step that both staggered arrangements share.
 
-use super::rank_faces::RankFaces;
+use super::rank_faces::{RankFaces, RankSetUp};
 use super::rotation::{BoundarySegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
@@ -11,7 +11,8 @@ use crate::incompressible::step::Step;
 use crate::incompressible::transport_equation::DiffusiveTerms;
 use crate::incompressible::transported_field::{TransportedField, boundary_values, vector_field};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::linear::{Matrix, Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::mesh::partition::range_starts;
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
 use crate::real::Real;
@@ -36,12 +37,12 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     /// The faces of the boundary.
     boundary: Buffer<u32>,
     /// Fluxes through the own faces, or through those of the part, of one of several ranks.
-    rooms: [Option<Buffer<F>>; 2],
+    pub(super) rooms: [Option<Buffer<F>>; 2],
     /// r of the cells with ghosts on one of several ranks.
     residual: Option<Buffer<F>>,
     pub(super) at_faces: Buffer<F>,
     pub(super) change: Buffer<F>,
-    curl: Buffer<F>,
+    pub(super) curl: Buffer<F>,
     scratch: Vorticity<F>,
     solver: ImplicitOperator<Solver<F>>,
     /// The vorticity of the last output.
@@ -81,14 +82,22 @@ impl<F: Real> Staggered<F> {
         }
     }
 
-    /// The fluxes of the part of one of several ranks, and the faces of its unknowns; `starts` has the first cell of each rank. All
-    /// ranks call it.
+    /// The first edge of each rank, then their number, where these are shared out in equal parts.
+    pub(super) fn equal_edges(&self, part: &Part) -> Vec<usize> {
+        range_starts(self.rotation.host.topology.n_edges, part.halo.group().size(), 1)
+    }
+
+    /// The fluxes of the part of one of several ranks, the exchanges of its set-up, and the faces of its unknowns. `starts` and `edges`
+    /// have the first cell and the first edge of each rank; `stiffness` is a matrix that maps edges to edges. All ranks call it.
     pub(super) fn of_part(
         &self,
         part: &Part,
         starts: &[usize],
-    ) -> Result<(Self, OwnFirst), IncompressibleError> {
-        let (faces, set_up) = self.faces.of_part(part, starts, &self.rotation)?;
+        edges: Vec<usize>,
+        stiffness: Option<&Matrix<F>>,
+    ) -> Result<(Self, RankSetUp, OwnFirst), IncompressibleError> {
+        let whole = (&*self.rotation, stiffness);
+        let (faces, set_up) = self.faces.of_part(part, (starts, edges), whole)?;
         let backend = &part.backend;
         let rotation = self.rotation.of_rank(backend, &set_up)?;
         let RankFaces { fluxes, entries, .. } = &*set_up.faces;
@@ -98,7 +107,8 @@ impl<F: Real> Staggered<F> {
             increment: part.of_list(&self.increment, entries, n),
             ..Self::of(backend, faces, rotation)
         };
-        Ok((staggered, OwnFirst { own: fluxes.owned(), entries: entries.clone() }))
+        let places = OwnFirst { own: fluxes.owned(), entries: entries.clone() };
+        Ok((staggered, set_up, places))
     }
 
     /// u* of the cells from the fluxes through their faces.
@@ -288,6 +298,19 @@ impl<F: Real> Staggered<F> {
             Ok(Solver::with_operator(faces.of_fluxes(), Box::new(operator), Some(matrix), &params)?)
         })?;
         Ok(solver.solve(&self.at_faces, &mut self.increment)?)
+    }
+
+    /// Changes `at_faces` as a flux through the faces of the flow, on one of several ranks those of its part.
+    pub(super) fn change_at_faces(&mut self, change: impl FnOnce(&mut Buffer<F>)) {
+        let Staggered { faces, at_faces, rooms: [_, room], .. } = self;
+        match (faces.exchange(), room) {
+            (Some(exchange), Some(room)) => {
+                exchange.give(faces.backend(), at_faces, room);
+                change(room);
+                exchange.take(faces.backend(), room, at_faces);
+            }
+            _ => change(at_faces),
+        }
     }
 
     /// F ← F + δU.

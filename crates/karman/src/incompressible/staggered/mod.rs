@@ -24,6 +24,7 @@ mod face_unknowns;
 mod inner_product;
 mod periodic_edges;
 mod potential;
+mod potential_constraints;
 mod rank_faces;
 mod recovery;
 mod rotation;
@@ -74,11 +75,11 @@ pub(super) struct StaggeredFaces<F: Real> {
     /// ½ for each interior face.
     pub half: Buffer<F>,
     /// On one of several ranks, whose equations are those of the fluxes through its own faces.
-    ranks: Option<OwnFaces<F>>,
+    ranks: Option<OwnEquations<F>>,
 }
 
-/// The own faces of one of several ranks.
-struct OwnFaces<F: Real> {
+/// The faces of whose fluxes one of several ranks has the equations.
+struct OwnEquations<F: Real> {
     exchange: Arc<RankFaces>,
     /// As those of the faces of its part.
     cell_to_face: [Buffer<F>; 2],
@@ -143,15 +144,17 @@ impl<F: Real> StaggeredFaces<F> {
         })
     }
 
-    /// The faces of a part, and the exchanges of its rank; `starts` has the first cell of each rank. All ranks call it.
+    /// The faces of a part, and the exchanges of its rank; `starts` has the first cell and the first edge of each rank, `stiffness` maps
+    /// edges to edges. All ranks call it.
     fn of_part(
         &self,
         part: &Part,
-        starts: &[usize],
-        rotation: &Rotation<F>,
+        starts: (&[usize], Vec<usize>),
+        (rotation, stiffness): (&Rotation<F>, Option<&Matrix<F>>),
     ) -> Result<(Self, RankSetUp), IncompressibleError> {
         let topology = &rotation.host.topology;
-        let matrices = (&self.mass, &rotation.weights);
+        let of_edges: Vec<&Matrix<F>> = [&rotation.weights].into_iter().chain(stiffness).collect();
+        let matrices = (&self.mass, &of_edges[..]);
         let left = &self.cells.left;
         let set_up = RankSetUp::new(part, starts, left, matrices, topology, &self.is_unknown)?;
         let n = self.diagonal.len();
@@ -173,7 +176,7 @@ impl<F: Real> StaggeredFaces<F> {
             is_diagonal: self.is_diagonal,
             is_unknown: part.of_faces(&self.is_unknown),
             half: part.of_interior_faces(&self.half),
-            ranks: Some(OwnFaces {
+            ranks: Some(OwnEquations {
                 cell_to_face: [0, 1].map(|side| part.of_list(&self.cell_to_face[side], own, n)),
                 is_unknown: part.of_list(&self.is_unknown, own, n),
                 exchange,
@@ -263,7 +266,7 @@ impl<F: Real> StaggeredFaces<F> {
     ) {
         let (left, right, is_unknown, cell_to_face) = match &self.ranks {
             None => (&self.cells.left, &self.cells.right, &self.is_unknown, &self.cell_to_face),
-            Some(OwnFaces { exchange, cell_to_face, is_unknown }) => {
+            Some(OwnEquations { exchange, cell_to_face, is_unknown }) => {
                 (&exchange.left, &exchange.right, is_unknown, cell_to_face)
             }
         };

@@ -2,20 +2,27 @@
 //!
 //! A rank owns the faces with a left cell of its own: interior ones, which are consecutive in the whole mesh, then those of the
 //! boundary. A vector of fluxes has its own faces, then ghosts; the faces of the part, which other parts of the flow read, are all
-//! among them. Edges, in 2D nodes, are shared out in equal ranges of their numbers. Each matrix of a step is applied to own rows,
+//! among them. Edges, in 2D nodes, are shared out in ranges of their numbers. Each matrix of a step is applied to own rows,
 //! whose terms have the order of the whole mesh, after an exchange of the ghosts of its vector.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use crate::backend::{Backend, BackendError, Buffer, EntryOrder, Halo, RankGroup, View};
 use crate::incompressible::IncompressibleError;
 use crate::linear::Matrix;
-use crate::mesh::partition::range_starts;
 use crate::mesh::{Adjacency, EdgeTopology, SIGN_BIT, index_of};
 use crate::operators::Part;
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Numbers outside a range, ascending, each once.
+pub(super) fn outside(own: &Range<usize>, numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut outside: Vec<u32> = numbers.filter(|n| !own.contains(&(*n as usize))).collect();
+    outside.sort_unstable();
+    outside.dedup();
+    outside
+}
 
 /// Entities of the whole mesh, numbered rank after rank, those of a rank in their order.
 struct RankNumbers {
@@ -45,12 +52,44 @@ impl RankNumbers {
     ) -> Result<Arc<Halo>, BackendError> {
         let rank = group.rank();
         let own = self.starts[rank]..self.starts[rank + 1];
-        let numbers = needed.map(|entity| self.number[entity]);
-        let mut ghosts: Vec<u32> =
-            numbers.filter(|number| !own.contains(&(*number as usize))).collect();
-        ghosts.sort_unstable();
-        ghosts.dedup();
+        let ghosts = outside(&own, needed.map(|entity| self.number[entity]));
         Ok(Arc::new(Halo::new(group.clone(), &self.starts, ghosts)?))
+    }
+}
+
+/// The faces that a rank owns: those inside, which are consecutive in the whole mesh, then those of the boundary.
+struct OwnFaces {
+    of_part: Vec<u32>,
+    of_whole: Vec<u32>,
+    /// Number of those inside.
+    inner: usize,
+}
+
+impl OwnFaces {
+    /// Those of a part with all faces of its cells, by the owner of a face of the whole mesh.
+    fn new(part: &Part, is_own: impl Fn(u32) -> bool) -> OwnFaces {
+        let (all, inner) = (part.faces(), part.cells.n_interior() as u32);
+        let of_part: Vec<u32> = (0..all.len() as u32)
+            .filter(|face| *face >= inner || is_own(all[*face as usize]))
+            .collect();
+        let of_whole: Vec<u32> = of_part.iter().map(|face| all[*face as usize]).collect();
+        let inner = of_part.partition_point(|face| *face < inner);
+        debug_assert!(of_whole[..inner].windows(2).all(|pair| pair[1] == pair[0] + 1));
+        OwnFaces { of_part, of_whole, inner }
+    }
+
+    /// The order of sums over fluxes, of which those at the boundary that are no unknowns are 0. All ranks call it.
+    fn order(
+        &self,
+        group: &Arc<dyn RankGroup>,
+        is_unknown: &Buffer<u32>,
+        n_faces: usize,
+    ) -> Result<EntryOrder, BackendError> {
+        let is_unknown = is_unknown.as_host().unwrap_or_default();
+        let numbered = (0u32..).zip(self.of_whole.iter().copied()).skip(self.inner);
+        let singles: Vec<(u32, u32)> =
+            numbered.filter(|(_, face)| is_unknown[*face as usize] != 0).collect();
+        EntryOrder::new(group, (self.of_whole.len(), self.inner), &singles, n_faces)
     }
 }
 
@@ -87,86 +126,51 @@ pub(super) struct RankSetUp {
 }
 
 impl RankSetUp {
-    /// Of the flow on the whole mesh: the left cells of its faces, its mass matrix and W, its edges with their faces, and 1 where a flux
-    /// is unknown. `starts` has the first cell of each rank. All ranks call it.
+    /// Of the flow on the whole mesh: the left cells of its faces, its mass matrix and those that map edges to edges, its edges with
+    /// their faces, and 1 where a flux is unknown. `starts` has the first cell and the first edge of each rank. All ranks call it.
     pub(super) fn new<F: Real>(
         part: &Part,
-        starts: &[usize],
+        (starts, edge_starts): (&[usize], Vec<usize>),
         left: &Buffer<u32>,
-        (mass, weights): (&Matrix<F>, &Matrix<F>),
+        (mass, of_edges): (&Matrix<F>, &[&Matrix<F>]),
         topology: &EdgeTopology,
         is_unknown: &Buffer<u32>,
     ) -> Result<RankSetUp, IncompressibleError> {
-        let (backend, group) = (&part.backend, part.halo.group());
+        let group = part.halo.group();
         let (rank, ranks) = (group.rank(), group.size());
         let left = left.as_host().unwrap_or_default();
-        let n_faces = left.len();
         let owner = |cell: &u32| starts.partition_point(|start| *start <= *cell as usize) - 1;
-        let faces = RankNumbers::new(ranks, left.iter().map(owner));
-        let is_own = |face: &u32| owner(&left[*face as usize]) == rank;
-        let inner = part.cells.n_interior();
-        let is_of_boundary = |k: usize| k >= inner;
-        let of_part = part.faces();
-        let own_faces: Vec<u32> = (0..of_part.len() as u32)
-            .filter(|k| is_of_boundary(*k as usize) || is_own(&of_part[*k as usize]))
-            .collect();
-        let of_whole: Vec<u32> = own_faces.iter().map(|k| of_part[*k as usize]).collect();
-        let n_inner = own_faces.partition_point(|k| !is_of_boundary(*k as usize));
-        debug_assert!(of_whole[..n_inner].windows(2).all(|pair| pair[1] == pair[0] + 1));
-        let edge_starts = range_starts(topology.n_edges, ranks, 1);
+        let own = OwnFaces::new(part, |face| owner(&left[face as usize]) == rank);
         let own_edges = edge_starts[rank]..edge_starts[rank + 1];
         let at_edges = own_edges.clone().flat_map(|edge| topology.edge_to_faces.of(edge));
         let around: Vec<usize> = at_edges.map(|item| index_of(*item)).collect();
-        let columns = columns_of(mass, &of_whole);
-        let needed = columns.into_iter().chain(around.iter().copied());
-        let needed = needed.chain(of_part.iter().map(|face| *face as usize));
-        let fluxes = faces.halo(group, needed)?;
+        let numbers = RankNumbers::new(ranks, left.iter().map(owner));
+        let of_part = part.faces().iter().map(|face| *face as usize);
+        let of_rows = own.of_whole.iter().flat_map(|face| mass.columns_of_row(*face as usize));
+        let of_rows = of_rows.map(|column| *column as usize);
+        let fluxes = numbers.halo(group, of_rows.chain(of_part).chain(around.iter().copied()))?;
         let edges =
             RankNumbers { number: (0..topology.n_edges as u32).collect(), starts: edge_starts };
-        let of_rows = of_whole.iter().flat_map(|face| topology.face_to_edges.of(*face as usize));
-        let of_weights = weights.columns_beyond(own_edges.clone());
-        let of_weights = of_weights.into_iter().map(|edge| edge as usize);
-        let edges = edges.halo(group, of_rows.map(|item| index_of(*item)).chain(of_weights))?;
-        let whole_inner = n_faces - part.n_whole_boundary();
-        let boundary = RankNumbers::new(ranks, left[whole_inner..].iter().map(owner));
-        let outer = around.iter().filter_map(|face| face.checked_sub(whole_inner));
-        let boundary_halo = boundary.halo(group, outer)?;
-        let mut entries = of_whole;
-        let mut of_number = vec![0u32; n_faces];
-        faces.number.iter().zip(0u32..).for_each(|(n, face)| of_number[*n as usize] = face);
-        let ghosts = fluxes.owned()..fluxes.owned() + fluxes.ghosts();
-        entries.extend(ghosts.map(|entry| of_number[fluxes.global(entry)]));
-        let local = |face: &u32| match fluxes.local(faces.number[*face as usize] as usize) {
-            Some(entry) => entry as u32,
-            None => unreachable!("faces of the part are among its own and ghosts"),
-        };
-        let unknown = is_unknown.as_host().unwrap_or_default();
-        let singles: Vec<(u32, u32)> = (n_inner..own_faces.len())
-            .map(|k| (k as u32, entries[k]))
-            .filter(|(_, face)| unknown[*face as usize] != 0)
-            .collect();
-        let order = EntryOrder::new(group, (own_faces.len(), n_inner), &singles, n_faces)?;
-        let part_left = part.cells.left.as_host().unwrap_or_default();
-        let part_right = part.cells.right.as_host().unwrap_or_default();
-        let of = |list: &[u32], faces: &[u32]| {
-            backend.upload(faces.iter().map(|face| list[*face as usize]).collect::<Vec<u32>>())
-        };
-        let faces_of_rank = RankFaces {
-            of_fluxes: backend.in_order(Arc::new(order)),
-            left: of(part_left, &own_faces),
-            right: of(part_right, &own_faces[..n_inner]),
-            entry: backend.upload(of_part.iter().map(local).collect()),
-            own_faces: backend.upload(own_faces),
-            fluxes,
-            edges,
-            boundary: boundary_halo,
-            entries,
-        };
+        let items = own.of_whole.iter().flat_map(|face| topology.face_to_edges.of(*face as usize));
+        let columns = of_edges.iter().flat_map(|matrix| matrix.columns_beyond(own_edges.clone()));
+        let columns = columns.map(|edge| edge as usize);
+        let edges = edges.halo(group, items.map(|item| index_of(*item)).chain(columns))?;
+        let inner = left.len() - part.n_whole_boundary();
+        let of_boundary = RankNumbers::new(ranks, left[inner..].iter().map(owner));
+        let outer = around.iter().filter_map(|face| face.checked_sub(inner));
+        let boundary = of_boundary.halo(group, outer)?;
+        let order = own.order(group, is_unknown, left.len())?;
         Ok(RankSetUp {
-            faces: Arc::new(faces_of_rank),
+            faces: Arc::new(RankFaces::new(
+                part,
+                own,
+                (&numbers, fluxes),
+                [edges, boundary],
+                order,
+            )),
             own_edges,
-            face_number: faces.number,
-            boundary_number: boundary.number,
+            face_number: numbers.number,
+            boundary_number: of_boundary.number,
         })
     }
 
@@ -195,6 +199,40 @@ impl RankSetUp {
 }
 
 impl RankFaces {
+    /// Of the exchanges of fluxes, whose faces have these numbers, of values at edges and at faces of the boundary.
+    fn new(
+        part: &Part,
+        own: OwnFaces,
+        (numbers, fluxes): (&RankNumbers, Arc<Halo>),
+        [edges, boundary]: [Arc<Halo>; 2],
+        order: EntryOrder,
+    ) -> RankFaces {
+        let backend = &part.backend;
+        let mut face_of = vec![0; numbers.number.len()];
+        (0u32..).zip(&numbers.number).for_each(|(face, n)| face_of[*n as usize] = face);
+        let all = 0..fluxes.owned() + fluxes.ghosts();
+        let entries = all.map(|entry| face_of[fluxes.global(entry)]).collect();
+        let local = |face: &u32| match fluxes.local(numbers.number[*face as usize] as usize) {
+            Some(entry) => entry as u32,
+            None => unreachable!("faces of the part are among its own and ghosts"),
+        };
+        let cells = |list: &Buffer<u32>, faces: &[u32]| {
+            let list = list.as_host().unwrap_or_default();
+            backend.upload(faces.iter().map(|face| list[*face as usize]).collect())
+        };
+        RankFaces {
+            of_fluxes: backend.in_order(Arc::new(order)),
+            left: cells(&part.cells.left, &own.of_part),
+            right: cells(&part.cells.right, &own.of_part[..own.inner]),
+            entry: backend.upload(part.faces().iter().map(local).collect()),
+            own_faces: backend.upload(own.of_part),
+            fluxes,
+            edges,
+            boundary,
+            entries,
+        }
+    }
+
     /// Faces of the whole mesh that the rank owns.
     pub(super) fn own(&self) -> &[u32] {
         &self.entries[..self.fluxes.owned()]
@@ -221,15 +259,6 @@ impl RankFaces {
         self.fluxes.fill(fluxes, 1);
         listed(backend, self.entry.len(), &self.entry, fluxes, flux);
     }
-}
-
-/// Columns of some rows of a matrix on the host.
-fn columns_of<F: Real>(matrix: &Matrix<F>, rows: &[u32]) -> Vec<usize> {
-    let mut columns: Vec<u32> =
-        rows.iter().flat_map(|row| matrix.columns_of_row(*row as usize)).copied().collect();
-    columns.sort_unstable();
-    columns.dedup();
-    columns.into_iter().map(|column| column as usize).collect()
 }
 
 /// Some rows of a map, with local items.

@@ -196,25 +196,29 @@ impl<F: Real> Rotation<F> {
 
     /// Buffers for [`Rotation::curl_of_vorticity`].
     pub(super) fn scratch(&self, faces: &StaggeredFaces<F>) -> Vorticity<F> {
-        let (backend, n_edges) = (faces.backend(), self.edges.n_edges());
+        let backend = faces.backend();
         let at_boundary = self
             .exchanges
             .iter()
             .flat_map(|[_, boundary]| (0..faces.dimension).map(|_| boundary.zeros(backend, 1)));
-        let at_edges = || match &self.exchanges {
-            None => backend.zeros(n_edges),
-            Some([edges, _]) => edges.zeros(backend, 1),
-        };
         Vorticity {
             line_integrals: faces.fluxes(),
-            circulation: at_edges(),
-            strength: at_edges(),
+            circulation: self.at_edges(backend),
+            strength: self.at_edges(backend),
             at_boundary: at_boundary.collect(),
         }
     }
 
+    /// Values at edges, with room for ghosts on one of several ranks.
+    pub(super) fn at_edges(&self, backend: &Backend) -> Buffer<F> {
+        match &self.exchanges {
+            None => backend.zeros(self.edges.n_edges()),
+            Some([edges, _]) => edges.zeros(backend, 1),
+        }
+    }
+
     /// Fetches the ghosts of values at edges on one of several ranks.
-    fn fetch(&self, values: &mut Buffer<F>) {
+    pub(super) fn fetch(&self, values: &mut Buffer<F>) {
         if let Some([edges, _]) = &self.exchanges {
             edges.fill(values, 1);
         }
@@ -418,7 +422,7 @@ fn weights_2d(
         }
     }
     let weight = |node: usize| if slips[node] { 0.0 } else { 1.0 / areas[node] };
-    let weights = by_rows(n, n, |node, entries| entries.push((node as u32, weight(node))))?;
+    let weights = by_rows(0..n, n, |node, entries| entries.push((node as u32, weight(node))))?;
     let each = (0..n as u32).collect();
     let nodes = NodalVorticity {
         edges: Adjacency { offsets: (0..=n as u32).collect(), items: each },

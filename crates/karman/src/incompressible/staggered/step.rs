@@ -3,7 +3,7 @@
 use super::face_unknowns::{Staggered, cell_residuals};
 use crate::backend::Buffer;
 use crate::incompressible::flow::Flow;
-use crate::incompressible::places::{OwnFirst, Place};
+use crate::incompressible::places::{Place, UnknownPlaces};
 use crate::incompressible::stage::{OldLevel, StageOfStep, stage_flux};
 use crate::incompressible::step::{Step, StepSolves};
 use crate::incompressible::stepper::Stepper;
@@ -78,9 +78,11 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         &self,
         part: &Part,
         starts: &[usize],
-    ) -> Result<(Box<dyn Stepper<F>>, OwnFirst), IncompressibleError> {
-        let (staggered, faces) = self.staggered.of_part(part, starts)?;
-        Ok((Box::new(StaggeredStepper { staggered }), faces))
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
+        let edges = self.staggered.equal_edges(part);
+        let (staggered, _, fluxes) = self.staggered.of_part(part, starts, edges, None)?;
+        let places = UnknownPlaces { fluxes, ..UnknownPlaces::default() };
+        Ok((Box::new(StaggeredStepper { staggered }), places))
     }
 
     fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
