@@ -21,6 +21,7 @@ mod device_exchange;
 mod device_gather;
 #[cfg(feature = "device")]
 mod device_memory;
+mod entry_order;
 mod gather;
 pub mod group;
 mod halo;
@@ -70,6 +71,7 @@ pub mod testing;
 pub use available::{DeviceDescription, available_devices};
 pub use buffer::{Buffer, Element};
 pub use device::Device;
+pub use entry_order::EntryOrder;
 pub use gather::Gather;
 pub use group::{Group as RankGroup, Processes};
 pub use halo::Halo;
@@ -121,6 +123,8 @@ pub struct Backend {
     ranks: Option<Arc<dyn RankGroup>>,
     /// Components of the vectors that are reduced.
     components: usize,
+    /// Order of their entries, where it is not that of the ranks.
+    order: Option<Arc<EntryOrder>>,
     /// The processes that run together.
     processes: Processes,
 }
@@ -139,6 +143,7 @@ impl Backend {
             device: None,
             ranks: None,
             components: 1,
+            order: None,
             processes,
         })
     }
@@ -166,7 +171,7 @@ impl Backend {
             _ => Some(Arc::new(Device::open(kind)?)),
         };
         let processes = Processes::default();
-        Ok(Backend { kind, pool, device, ranks: None, components: 1, processes })
+        Ok(Backend { kind, pool, device, ranks: None, components: 1, order: None, processes })
     }
 
     /// The same threads or device without other ranks: reductions run over the entities of this rank alone.
@@ -273,6 +278,18 @@ impl Backend {
     #[must_use]
     pub fn of_vectors(&self, components: usize) -> Backend {
         Backend { components, ..self.clone() }
+    }
+
+    /// This backend for vectors of which a rank has entries in an order of its own. Reductions over so many entries have the blocks of
+    /// one rank, on the host.
+    #[must_use]
+    pub fn in_order(&self, order: Arc<EntryOrder>) -> Backend {
+        Backend { order: Some(order), ..self.clone() }
+    }
+
+    /// The order of the entries of vectors, see [`Backend::in_order`].
+    pub(crate) fn order(&self) -> Option<&Arc<EntryOrder>> {
+        self.order.as_ref()
     }
 
     /// Components of the vectors that are reduced, see [`Backend::of_vectors`].

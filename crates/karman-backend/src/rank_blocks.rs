@@ -1,5 +1,6 @@
 //! The blocks of reductions over the entities of several ranks: those of one rank with all entities.
 
+use super::entry_order::EntryOrder;
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
 use super::{Buffer, HOST_CHUNK, Writer, host};
 use std::ops::Range;
@@ -104,31 +105,40 @@ impl RankBlocks {
 }
 
 /// The blocks of vectors of several components, `[component][entity]`, of which each rank has some entities of all
-/// components. They are the chunks of the vector of all ranks, where the end of one component and the begin of the next share a
-/// chunk. A chunk that begins on one rank and ends on the next is continued there from its results so far.
+/// components, or of vectors of an [`EntryOrder`]. They are the chunks of the vector of all ranks, where the end of one component
+/// and the begin of the next share a chunk. A chunk that begins on one rank and ends on another is continued there from its
+/// results so far.
 pub(super) struct VectorBlocks {
     group: Arc<dyn Group>,
     components: usize,
     /// First entity of each rank, and the number of entities.
     starts: Vec<usize>,
+    /// That of the entries behind consecutive ones.
+    order: Option<Arc<EntryOrder>>,
 }
 
 impl VectorBlocks {
-    /// For `own` entities of `components` components on this rank. None where a rank but the last has fewer entities than a chunk,
-    /// and where a rank failed.
+    /// For `own` entities of `components` components on this rank. None where a rank failed.
     pub(super) fn new(
         group: &Arc<dyn Group>,
         own: usize,
         components: usize,
     ) -> Option<VectorBlocks> {
         let (counts, _) = gather_lists(&**group, &[own as u32]).ok()?;
-        let (last, others) = counts.split_last()?;
-        let is_large = *last > 0 && others.iter().all(|count| *count as usize >= HOST_CHUNK);
         let starts = starts_of(&counts);
-        is_large.then(|| VectorBlocks { group: group.clone(), components, starts })
+        Some(VectorBlocks { group: group.clone(), components, starts, order: None })
     }
 
-    /// Number of own entities.
+    /// For vectors with this order of entries. None where a rank failed.
+    pub(super) fn in_order(
+        group: &Arc<dyn Group>,
+        order: &Arc<EntryOrder>,
+    ) -> Option<VectorBlocks> {
+        let blocks = Self::new(group, order.consecutive, 1)?;
+        Some(VectorBlocks { order: Some(order.clone()), ..blocks })
+    }
+
+    /// Number of own entities, without single entries.
     pub(super) fn own_entities(&self) -> usize {
         let rank = self.group.rank();
         self.starts[rank + 1] - self.starts[rank]
@@ -136,15 +146,18 @@ impl VectorBlocks {
 
     /// Number of own entries of a vector.
     pub(super) fn own_entries(&self) -> usize {
-        self.components * self.own_entities()
+        match &self.order {
+            None => self.components * self.own_entities(),
+            Some(order) => order.own,
+        }
     }
 
     /// Number of blocks.
     pub(super) fn total(&self) -> usize {
-        self.entries().div_ceil(HOST_CHUNK)
+        self.order.as_ref().map_or(self.entries(), |order| order.total).div_ceil(HOST_CHUNK)
     }
 
-    /// Number of entries of a vector of all ranks.
+    /// Number of entries of a vector of all ranks, without single ones.
     fn entries(&self) -> usize {
         self.components * self.starts[self.group.size()]
     }
@@ -155,13 +168,33 @@ impl VectorBlocks {
         first + self.starts[rank]..first + self.starts[rank + 1]
     }
 
-    /// The chunks that end in a segment.
-    fn ended(&self, segment: &Range<usize>) -> Range<usize> {
-        let end = match segment.end == self.entries() {
-            true => self.total(),
+    /// The chunks that end in the segment of a component on a rank; the last one ends on the last rank.
+    fn ended(&self, component: usize, rank: usize) -> Range<usize> {
+        let segment = self.segment(component, rank);
+        let end = match component + 1 == self.components && rank + 1 == self.group.size() {
+            true => segment.end.div_ceil(HOST_CHUNK),
             false => segment.end / HOST_CHUNK,
         };
         segment.start / HOST_CHUNK..end
+    }
+
+    /// For each segment, by component, then by rank, the number of segments before it from which its first chunk is continued.
+    fn depths(&self) -> Vec<usize> {
+        let size = self.group.size();
+        let mut depths: Vec<usize> = vec![];
+        let mut before = 0;
+        for place in 0..self.components * size {
+            let start = self.segment(place / size, place % size).start;
+            let begin = start / HOST_CHUNK * HOST_CHUNK;
+            let is_begun_before = place > 0 && before > begin;
+            depths.push(match start == begin {
+                true => 0,
+                false if is_begun_before => 1 + depths[place - 1],
+                false => 1,
+            });
+            before = start;
+        }
+        depths
     }
 
     /// Reduces the own entries and gathers the blocks of all ranks into `values`, `[reduction][block]`; arguments as in
@@ -204,7 +237,7 @@ impl VectorBlocks {
         let mut begun = begun.iter().zip(results.chunks_exact(K)).peekable();
         let mut own_blocks = vec![];
         for (component, segment) in segments.iter().enumerate() {
-            for chunk in self.ended(segment) {
+            for chunk in self.ended(component, rank) {
                 match chunk * HOST_CHUNK < segment.start {
                     true => own_blocks.extend_from_slice(&ends[component]),
                     false => own_blocks.extend(begun.next().iter().flat_map(|(_, totals)| *totals)),
@@ -213,11 +246,18 @@ impl VectorBlocks {
             // A chunk that ends elsewhere.
             while begun.next_if(|((of, _), _)| *of == component).is_some() {}
         }
-        self.gather::<K>(&own_blocks, values);
+        let mut blocks = vec![identities; self.total()];
+        self.gather::<K>(&own_blocks, &mut blocks);
+        if let Some(order) = &self.order {
+            order.add_singles(&*self.group, identities, entity, &mut blocks);
+        }
+        for (block, totals) in blocks.iter().enumerate() {
+            (0..K).for_each(|k| values.set(k * blocks.len() + block, totals[k]));
+        }
     }
 
-    /// Continues the chunks that began before each segment from the results of the rank before, and returns their results;
-    /// `open` are those of the chunks that go on after each segment.
+    /// Continues the chunks that began before each segment from their results so far, and returns their results; `open` are
+    /// those of the chunks that go on after each segment.
     fn continued<const K: usize>(
         &self,
         segments: &[Range<usize>],
@@ -226,11 +266,9 @@ impl VectorBlocks {
     ) -> Vec<[f64; K]> {
         let (rank, size) = (self.group.rank(), self.group.size());
         let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-        // A last rank of less than a chunk first continues what it passes on.
-        let is_short = self.starts[size] - self.starts[size - 1] < HOST_CHUNK;
-        let own_round = usize::from(is_short && rank == 0);
+        let depths = self.depths();
         let mut ends = open.to_vec();
-        for round in 0..=usize::from(is_short) {
+        for round in 1..=depths.iter().copied().max().unwrap_or(0) {
             let mut arrived = vec![[0.0; K]; open.len()];
             let sent = [(next, bytes_of(open.as_flattened()))];
             let mut received = [(before, bytes_of_mut(arrived.as_flattened_mut()))];
@@ -238,14 +276,11 @@ impl VectorBlocks {
             if self.group.exchange(&sent, &mut received).is_err() {
                 return ends;
             }
-            if round != own_round {
-                continue;
-            }
             for (component, Range { start, end }) in segments.iter().cloned().enumerate() {
-                let boundary = start.next_multiple_of(HOST_CHUNK);
-                if boundary == start {
+                if depths[component * size + rank] != round {
                     continue;
                 }
+                let boundary = start.next_multiple_of(HOST_CHUNK);
                 // Before the first rank comes the last rank with the component before.
                 let mut totals = arrived[component - usize::from(rank == 0)];
                 add(component, start..boundary.min(end), &mut totals);
@@ -259,25 +294,23 @@ impl VectorBlocks {
     }
 
     /// Gathers the blocks that end on each rank, `[block][reduction]`.
-    fn gather<const K: usize>(&self, own: &[f64], values: &mut Writer<f64>) {
-        let (size, total) = (self.group.size(), self.total());
+    fn gather<const K: usize>(&self, own: &[f64], blocks: &mut [[f64; K]]) {
+        let size = self.group.size();
         let chunks_of = |rank: usize| {
-            (0..self.components).flat_map(move |component| {
-                self.ended(&self.segment(component, rank)).collect::<Vec<_>>()
-            })
+            (0..self.components).flat_map(move |component| self.ended(component, rank))
         };
         let mut places = vec![0];
         for rank in 0..size {
             let bytes = chunks_of(rank).count() * K * size_of::<f64>();
             places.push(places[rank] + bytes);
         }
-        let mut all = vec![0.0; K * total];
+        let mut all = vec![0.0; K * self.entries().div_ceil(HOST_CHUNK)];
         if self.group.gather_all(bytes_of(own), bytes_of_mut(&mut all), &places).is_err() {
             return;
         }
         let chunks = (0..size).flat_map(chunks_of);
         for (chunk, totals) in chunks.zip(all.chunks_exact(K)) {
-            (0..K).for_each(|k| values.set(k * total + chunk, totals[k]));
+            blocks[chunk].copy_from_slice(totals);
         }
     }
 }

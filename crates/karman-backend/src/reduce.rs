@@ -7,7 +7,8 @@
 //!
 //! Of several ranks each reduces its own entities, then all ranks gather the blocks of all in the order of ranks. Where each
 //! rank owns whole chunks, these are the blocks of one rank with all entities. Of vectors of several components
-//! ([`Backend::of_vectors`]) they are the blocks of the vector of one rank too; on a device each component has its own.
+//! ([`Backend::of_vectors`]) and of those with an order of their own ([`Backend::in_order`]) they are the blocks of the vector of one
+//! rank too; on a device each component has its own.
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
@@ -24,6 +25,17 @@ pub enum Reduction {
     Min,
     /// The larger.
     Max,
+}
+
+impl Reduction {
+    /// The operation that this value does not change, see [`identity`].
+    pub(super) fn of_identity(value: f64) -> Reduction {
+        match value {
+            f64::MAX => Reduction::Min,
+            f64::MIN => Reduction::Max,
+            _ => Reduction::Sum,
+        }
+    }
 }
 
 /// The value that changes nothing.
@@ -80,7 +92,7 @@ pub struct Partials {
     pub(super) sums: Buffer<f64>,
     /// The blocks of other ranks.
     pub(super) ranks: Option<RankBlocks>,
-    /// Those of vectors of several components.
+    /// Those of vectors of several components or with an order of their own.
     vectors: Option<VectorBlocks>,
 }
 
@@ -94,9 +106,15 @@ impl Partials {
             return partials;
         }
         let components = backend.components();
-        if components > 1 {
-            partials.vectors = VectorBlocks::new(group, entities / components, components);
-        }
+        partials.vectors = match backend.order() {
+            // Without a result where a rank failed, which the next read reports.
+            Some(order) => match backend.total(entities) {
+                Ok(total) if total == order.of_ranks => VectorBlocks::in_order(group, order),
+                _ => None,
+            },
+            None if components > 1 => VectorBlocks::new(group, entities / components, components),
+            None => None,
+        };
         let own_blocks = match &partials.vectors {
             None => partials.blocks,
             Some(vectors) => vectors.own_entities().div_ceil(HOST_CHUNK).max(1),

@@ -236,7 +236,7 @@ impl<T: Real> CsrMatrix<T> {
     }
 
     /// A copy of the rows in `range`, with all columns.
-    pub(super) fn rows_of(&self, range: Range<usize>) -> CsrMatrix<T> {
+    pub fn rows_of(&self, range: Range<usize>) -> CsrMatrix<T> {
         let first = self.offsets[range.start];
         let offsets: Vec<u32> =
             self.offsets[range.start..=range.end].iter().map(|offset| offset - first).collect();

@@ -1,6 +1,8 @@
 //! Sparse matrices on a backend: compressed rows (CSR) on the host, sliced ELLPACK on a device.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+mod of_rank;
+
 pub(super) use super::matrix_view::{MatrixView, row_places};
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use karman_backend::blas::finish_sum;
@@ -99,37 +101,6 @@ impl<S: Real> Matrix<S> {
         let local = |column: &mut u32| *column = halo.local(*column as usize).unwrap_or(0) as u32;
         backend.install(|| all.indices.par_iter_mut().for_each(local));
         Ok(Matrix { columns, halo: Some(halo), ..Self::uploaded(backend, layout, all) })
-    }
-
-    /// The rows that one of several ranks has of this matrix, which is in compressed rows on the host, on the backend of that
-    /// rank. `halo` has all their columns.
-    ///
-    /// # Errors
-    /// As for [`Matrix::of_rank`].
-    pub fn rows_of_rank(&self, backend: &Backend, halo: Arc<Halo>) -> Result<Self, LinearError> {
-        let offsets = self.offsets.as_host().unwrap_or_default();
-        let offsets = &offsets[halo.first()..=halo.first() + halo.owned()];
-        let (first, end) = (offsets[0], offsets[offsets.len() - 1]);
-        let entries = first as usize..end as usize;
-        let rows = CsrMatrix::new(
-            self.columns,
-            offsets.iter().map(|offset| offset - first).collect(),
-            self.indices.as_host().unwrap_or_default()[entries.clone()].to_vec(),
-            self.values.as_host().unwrap_or_default()[entries].to_vec(),
-        )?;
-        Self::of_rank(backend, rows, halo)
-    }
-
-    /// Columns outside `rows` in these rows of this matrix, which is in compressed rows on the host; ascending.
-    pub fn columns_beyond(&self, rows: std::ops::Range<usize>) -> Vec<u32> {
-        let offsets = self.offsets.as_host().unwrap_or_default();
-        let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
-        let columns = self.indices.as_host().unwrap_or_default()[entries].iter().copied();
-        let mut beyond: Vec<u32> =
-            columns.filter(|column| !rows.contains(&(*column as usize))).collect();
-        beyond.sort_unstable();
-        beyond.dedup();
-        beyond
     }
 
     /// Another matrix on the backend of this one, and of the same rank of several.

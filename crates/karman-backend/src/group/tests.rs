@@ -334,6 +334,80 @@ fn reductions_of_vectors_have_the_blocks_of_one_rank() {
 }
 
 #[test]
+fn reductions_over_segments_smaller_than_a_chunk_have_the_blocks_of_one_rank() {
+    // Ranks with parts of one chunk, without entries, and with the ends of several chunks.
+    let of_ranks: [&[usize]; 6] = [
+        &[100, 7, 5000, 9000],
+        &[0, 10, 0, 4096, 1, 0],
+        &[5000, 0, 0, 3000, 200],
+        &[4096, 4096, 0],
+        &[10, 20, 30],
+        &[3000, 3000, 100, 3000, 0],
+    ];
+    for lengths in of_ranks {
+        let n: usize = lengths.iter().sum();
+        for components in [2, 3] {
+            let x = crate::testing::values(components * n, 5);
+            let norm = |backend: &Backend, x: Vec<f64>| -> Result<f64, BackendError> {
+                let (count, x) = (x.len(), backend.upload(x));
+                blas::dot(backend, count, &x, &x)
+            };
+            let one = norm(&Backend::host(2).unwrap(), x.clone()).unwrap();
+            let results = ranks(lengths.len(), |group| {
+                let backend = Backend::of_rank(2, Arc::new(group.clone()))?;
+                let start: usize = lengths[..group.rank()].iter().sum();
+                let component = |k: usize| &x[k * n + start..][..lengths[group.rank()]];
+                let own = (0..components).flat_map(component).copied().collect();
+                backend.clone().install(|| norm(&backend.of_vectors(components), own))
+            });
+            for found in results {
+                assert_eq!(found.to_bits(), one.to_bits(), "{lengths:?}, {components} components");
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_in_an_order_of_entries_have_the_blocks_of_one_rank() {
+    // Consecutive entries of each rank, then single ones in turn; every third single entry is 0 and no part of the order.
+    let of_ranks: [(&[usize], usize); 5] = [
+        (&[5000, 4500, 9000], 5000),
+        (&[100, 7, 5000], 1),
+        (&[4096, 4096], 4097),
+        (&[3000, 0, 3000, 50, 9000, 1, 0], 300),
+        (&[5000, 6000], 0),
+    ];
+    for (lengths, singles) in of_ranks {
+        let (size, consecutive) = (lengths.len(), lengths.iter().sum::<usize>());
+        let n = consecutive + singles;
+        let mut x = crate::testing::values(n, 6);
+        (consecutive..n).step_by(3).for_each(|i| x[i] = 0.0);
+        let on = |backend: &Backend, x: Vec<f64>| -> Result<_, BackendError> {
+            let (count, x) = (x.len(), backend.upload(x));
+            Ok((blas::dot(backend, count, &x, &x)?.to_bits(), blas::range(backend, count, &x)?))
+        };
+        let one = on(&Backend::host(2).unwrap(), x.clone()).unwrap();
+        let results = ranks(size, |group| {
+            let group: Arc<dyn Group> = Arc::new(group.clone());
+            let backend = Backend::of_rank(2, group.clone())?;
+            let start: usize = lengths[..group.rank()].iter().sum();
+            let own = start..start + lengths[group.rank()];
+            let of_rank = (consecutive..n).filter(|i| i % size == group.rank());
+            let entries: Vec<usize> = own.clone().chain(of_rank).collect();
+            let numbered = (0u32..).zip(&entries).skip(own.len());
+            let ordered = numbered.filter(|(_, i)| (*i - consecutive) % 3 != 0);
+            let singles: Vec<(u32, u32)> = ordered.map(|(k, i)| (k, *i as u32)).collect();
+            let order = crate::EntryOrder::new(&group, (entries.len(), own.len()), &singles, n)?;
+            let values = entries.iter().map(|i| x[*i]).collect();
+            backend.clone().install(|| on(&backend.in_order(Arc::new(order)), values))
+        });
+        for found in results {
+            assert_eq!(found, one, "{lengths:?}, {singles} single entries");
+        }
+    }
+}
+
+#[test]
 fn a_list_is_gathered_in_its_order() {
     for size in SIZES {
         let results = ranks(size, |group| {

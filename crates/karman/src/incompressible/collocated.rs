@@ -11,6 +11,7 @@
 use super::IncompressibleError;
 use super::flow::Flow;
 use super::monitors::Monitors;
+use super::places::{Place, UnknownPlaces};
 use super::pressure::Pressure;
 use super::stage::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
 use super::step::{Step, StepSolves};
@@ -208,16 +209,21 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         &self.correction
     }
 
-    fn of_part(&self, part: &Part) -> Option<Box<dyn Stepper<F>>> {
-        Some(Box::new(Collocated {
+    fn of_part(
+        &self,
+        part: &Part,
+        _starts: &[usize],
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
+        let stepper = Collocated {
             correction: part.of_faces(&self.correction),
             correction_before: part.of_faces(&self.correction_before),
             skewness_flux: part.of_faces(&self.skewness_flux),
-        }))
+        };
+        Ok((Box::new(stepper), UnknownPlaces::default()))
     }
 
-    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
-        vec![("rhie_chow_correction_before", &self.correction_before)]
+    fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
+        vec![("rhie_chow_correction_before", Place::Faces, &self.correction_before)]
     }
 
     fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {

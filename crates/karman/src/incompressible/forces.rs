@@ -19,7 +19,7 @@ use super::error::IncompressibleError;
 use super::flow::Flow;
 use super::staggered::{DualSegments, Staggered};
 use super::surface_divergence::{SurfaceDivergenceView, normal_stress_error};
-use super::transported_field::vector_field;
+use super::transported_field::boundary_values;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{DiffusiveFaces, FaceView, Vectors, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
@@ -88,7 +88,7 @@ fn sum_circulations<F: Real>(
     clock: (f64, usize),
     group: &mut LoadedFaces,
 ) {
-    let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+    let at_boundary = boundary_values(&flow.components);
     let (vorticity, segments) = staggered.vorticity(clock, &flow.flux, &at_boundary);
     let [_, pressure_at_boundary] = flow.pressure.at_end();
     rotational_face_loads(

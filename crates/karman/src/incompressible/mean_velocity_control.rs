@@ -4,8 +4,9 @@ use super::flow::Flow;
 use super::mean_velocity::{MeanVelocity, Response};
 use super::stepper::Stepper;
 use super::{Arrangement, IncompressibleError, IncompressibleSolver};
-use crate::backend::{Buffer, Partials, blas};
-use crate::finite_volume::{narrow, widen};
+use crate::backend::group::gather_lists;
+use crate::backend::{Backend, BackendError, Buffer, Partials, blas};
+use crate::finite_volume::{Faces, narrow, widen};
 use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, epsilon};
@@ -78,15 +79,19 @@ impl<F: Real> Flow<F> {
         let add = |sum: &mut Vec<f64>, values: Vec<f64>, sign: f64| {
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
         };
-        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let scale = largest(&widen(backend, &flux)?);
+        let own = faces.cells.n_cells();
+        let largest = |values: &Buffer<F>, n: usize| -> Result<f64, BackendError> {
+            let range = blas::range(backend, n, values)?;
+            Ok(range.map_or(0.0, |(low, high)| low.abs().max(high.abs())))
+        };
+        let scale = largest(&flux, flux.len())?;
         let mut before = f64::INFINITY;
         for _ in 0..PROJECTIONS {
             pressure.project_response(faces, &mut flux)?;
             add(&mut potential, widen(backend, &pressure.increment.value)?, -1.0);
             add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
             // Of the fluxes before this projection.
-            let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
+            let divergence = largest(&pressure.increment.divergence, own)?;
             if divergence <= ROUND_OFF * epsilon::<F>() * scale || divergence > 0.5 * before {
                 break;
             }
@@ -94,7 +99,7 @@ impl<F: Real> Flow<F> {
         }
         stepper.clean_response(&mut flux);
         let is_collocated = numerics.arrangement == Arrangement::Collocated;
-        let volume = widen(backend, &faces.volume)?;
+        let volume = of_all_cells(faces, backend, &faces.volume)?;
         let total = volume.iter().fold(0.0, |sum, v| sum + v);
         let mut velocity = vec![];
         let mut mean = [0.0; 3];
@@ -109,7 +114,7 @@ impl<F: Real> Flow<F> {
                 }
                 w
             };
-            let values = widen(backend, &w)?.into_iter().zip(&volume);
+            let values = of_all_cells(faces, backend, &w)?.into_iter().zip(&volume);
             mean[k] = values.fold(0.0, |sum, (w, v)| sum + w * v / total);
             velocity.push(w);
         }
@@ -228,6 +233,20 @@ impl<F: Real> IncompressibleSolver<F> {
             self.flow.backend.write(&mut mean.force, &force);
         }
     }
+}
+
+/// Values of the cells, on one of several ranks of those of all, which all call it.
+fn of_all_cells<F: Real>(
+    faces: &Faces<F>,
+    backend: &Backend,
+    values: &Buffer<F>,
+) -> Result<Vec<f64>, IncompressibleError> {
+    let mut own = widen(backend, values)?;
+    own.truncate(faces.cells.n_cells());
+    Ok(match faces.cells.halo() {
+        None => own,
+        Some(halo) => gather_lists(&**halo.group(), &own)?.0,
+    })
 }
 
 /// An orthonormal basis of the translations of the periodic pairs; the axes where they span it.

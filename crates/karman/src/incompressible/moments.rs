@@ -10,7 +10,7 @@ use super::IncompressibleSolver;
 use super::error::IncompressibleError;
 use super::forces::{LoadedFaces, circulation, diffusive_faces, viscous_difference};
 use super::staggered::DualSegments;
-use super::transported_field::vector_field;
+use super::transported_field::boundary_values;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{
     DiffusiveFaces, FaceView, Vectors, VelocityField, component_major, narrow,
@@ -90,7 +90,7 @@ impl<F: Real> IncompressibleSolver<F> {
                 &mut group.partials,
             ),
             Some(staggered) => {
-                let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+                let at_boundary = boundary_values(&flow.components);
                 let (vorticity, segments) = staggered.vorticity(clock, &flow.flux, &at_boundary);
                 rotational_face_moments(
                     &flow.backend,

@@ -2,11 +2,11 @@
 
 use super::derived::{DerivedBuffers, DerivedField};
 use super::staggered::{Fluxes, vorticity_in_cells};
-use super::transported_field::vector_field;
+use super::transported_field::boundary_values;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::finite_volume::CellScheme;
-use crate::finite_volume::{BoundaryFaces, Functional, Functionals, VectorField, narrow_slice};
+use crate::finite_volume::{BoundaryFaces, Functional, Functionals, narrow_slice};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
@@ -157,14 +157,14 @@ impl<F: Real> IncompressibleSolver<F> {
         let upload = |values: &Vec<f64>| narrow_slice(&self.flow.backend, values);
         let [flux, at_boundary] = [&samples[..1], &samples[1..]]
             .map(|part| part.iter().map(upload).collect::<Vec<Buffer<F>>>());
-        let at_boundary = VectorField::of(&at_boundary.iter().collect::<Vec<_>>());
+        let at_boundary: Vec<&Buffer<F>> = at_boundary.iter().collect();
         Ok(vorticity_in_cells(mesh, &staggered.nodal_vorticity(&flux[0], &at_boundary)?))
     }
 
     /// The vorticity of the fluxes at each node of the mesh.
     pub(super) fn nodal_vorticity(&self) -> Result<Vec<[f64; 3]>, IncompressibleError> {
         let Some(staggered) = self.stepper.staggered() else { return Ok(vec![]) };
-        let at_boundary = vector_field(&self.flow.components, |c| &c.at_boundary);
+        let at_boundary = boundary_values(&self.flow.components);
         staggered.nodal_vorticity(&self.flow.flux, &at_boundary)
     }
 }

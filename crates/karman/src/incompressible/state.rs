@@ -1,7 +1,7 @@
 //! State of a flow for checkpoints.
 
 use super::flow::{Clock, Flow};
-use super::part::Place;
+use super::places::Place;
 use super::poisson_system::PressureIncrement;
 use super::pressure::MidpointPressure;
 use super::pressure_conditions::PressureConditions;
@@ -100,7 +100,7 @@ impl<F: Real> IncompressibleSolver<F> {
             push("temperature_explicit_flux_before", own, &equation.explicit_flux_before);
         }
         let of_stepper = self.stepper.arrays().into_iter();
-        of_stepper.for_each(|(name, buffer)| push(name, Place::Faces, buffer));
+        of_stepper.for_each(|(name, place, buffer)| push(name, place, buffer));
         for (k, value) in boundary.outflow.value.iter().enumerate() {
             push(&format!("outflow_{k}"), Place::Outlets, value);
         }

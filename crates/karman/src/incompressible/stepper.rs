@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::kernels::convective_rate;
+use super::places::{Place, UnknownPlaces};
 use super::stage::{OldLevel, StageOfStep};
 use super::staggered::Staggered;
 use super::step::{Step, StepSolves, StepSystem};
@@ -56,13 +57,16 @@ pub(super) trait Stepper<F: Real>: Send + Sync {
         &flow.flux
     }
 
-    /// The stepper of the part of one of several ranks; none of an arrangement that these do not compute.
-    fn of_part(&self, _part: &Part) -> Option<Box<dyn Stepper<F>>> {
-        None
-    }
+    /// The stepper of the part of one of several ranks, and the places of its unknowns outside cells. `starts` has the first cell of each
+    /// rank, then their number. All ranks call it.
+    fn of_part(
+        &self,
+        part: &Part,
+        starts: &[usize],
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError>;
 
-    /// Names and values of the arrays of a checkpoint, besides those of the flow.
-    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)>;
+    /// Names, places and values of the arrays of a checkpoint, besides those of the flow.
+    fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)>;
 
     /// The arrays of [`Stepper::arrays`], to be restored.
     fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)>;

@@ -127,6 +127,11 @@ pub(super) fn velocity_view<'a, F: Real>(
     VelocityField { x, y, z, dimension: components.len() }
 }
 
+/// The values of components at the boundary: `[n_boundary]` each.
+pub(super) fn boundary_values<F: Real>(components: &[TransportedField<F>]) -> Vec<&Buffer<F>> {
+    components.iter().map(|component| &component.at_boundary).collect()
+}
+
 /// One array of each component as kernels read the vector.
 pub(super) fn vector_field<'a, F: Real>(
     components: &'a [TransportedField<F>],

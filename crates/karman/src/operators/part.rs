@@ -73,6 +73,11 @@ impl Part {
         self.halo.total()
     }
 
+    /// Number of boundary faces of the whole mesh.
+    pub fn n_whole_boundary(&self) -> usize {
+        self.local_face.len() - self.whole_interior
+    }
+
     /// Local number of a cell that the part has as its own or as a ghost.
     pub fn cell(&self, global: u32) -> u32 {
         let Some(local) = self.halo.local(global as usize) else {
@@ -145,8 +150,7 @@ impl Part {
     /// Values of boundary faces, `[components][n_boundary]`.
     pub fn of_boundary<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
         let faces: Vec<u32> = self.boundary_faces().collect();
-        let n = self.local_face.len() - self.whole_interior;
-        self.backend.upload(selected(whole, &faces, n))
+        self.backend.upload(selected(whole, &faces, self.n_whole_boundary()))
     }
 
     /// Entries of an array `[components][n]`.

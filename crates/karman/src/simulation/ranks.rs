@@ -111,6 +111,8 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
             Some("several processes compute on the CPU")
         } else if keeps_mean_velocity(case) {
             Some("several ranks of a flow with `mean_velocity` compute on the CPU")
+        } else if has_unknown_fluxes(case) {
+            Some("several ranks of a flow with fluxes as unknowns compute on the CPU")
         } else if setup_of(case).location() == Location::Nodes {
             Some("several ranks of the node-centred discretization compute on the CPU")
         } else {
@@ -124,6 +126,11 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
         return refused(
             "partition = \"metis\" and [adapt] exclude each other, as an adaptation depends on the order of the cells; set \
              partition = \"hilbert\"",
+        );
+    }
+    if has_unknown_fluxes(case) && case.run.partition == Partition::Metis {
+        return refused(
+            "partition = \"metis\" is not for fluxes as unknowns; set partition = \"hilbert\", or scheme = \"collocated\"",
         );
     }
     let reason = match &case.equation {
@@ -140,6 +147,12 @@ fn keeps_mean_velocity(case: &Case) -> bool {
     flow.mean_velocity.is_some()
 }
 
+/// Whether the case is a flow whose unknowns are fluxes.
+fn has_unknown_fluxes(case: &Case) -> bool {
+    let EquationCase::Incompressible(flow) = &case.equation else { return false };
+    flow.numerics.arrangement != Arrangement::Collocated
+}
+
 /// Why several ranks do not compute a case of heat; none where they do.
 fn refused_heat(heat: &HeatCase) -> Option<String> {
     refused_solver("[linear_solver]", &heat.linear_solver)
@@ -147,17 +160,6 @@ fn refused_heat(heat: &HeatCase) -> Option<String> {
 
 /// Why several ranks do not compute a flow; none where they do.
 fn refused_flow(flow: &IncompressibleCase) -> Option<String> {
-    let scheme = flow.numerics.arrangement;
-    if scheme != Arrangement::Collocated {
-        return Some(format!(
-            "scheme = \"{}\" runs on one rank; set scheme = \"collocated\", or ranks = 1",
-            scheme.word()
-        ));
-    }
-    if flow.steady.is_some() && flow.mean_velocity.is_some() {
-        let reason = "`mean_velocity` of a steady flow runs on one rank; set ranks = 1, or give the force as `source`";
-        return Some(reason.to_owned());
-    }
     refused_solver("[incompressible.pressure]", &flow.pressure)
         .or_else(|| refused_solver("[incompressible.momentum]", &flow.momentum))
 }

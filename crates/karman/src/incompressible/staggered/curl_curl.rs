@@ -20,17 +20,21 @@
 use super::StaggeredFaces;
 use super::inner_product::{Vector, by_rows};
 use super::potential::Potentials;
-use crate::backend::{Backend, Buffer, View, blas};
-use crate::finite_volume::{VectorField, Vectors, narrow};
+use super::rank_faces::outside;
+use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, View, blas};
+use crate::finite_volume::{VectorField, Vectors, narrow, narrow_slice};
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
-    Amg, AmgParams, HierarchyReport, Jacobi, LinearError, Matrix, Method, Params, Preconditioner,
-    PreconditionerKind,
+    Amg, AmgParams, CsrMatrix, HierarchyReport, Jacobi, LinearError, Matrix, Method, Params,
+    Preconditioner, PreconditionerKind,
 };
 use crate::mesh::geometry::{dot, norm, subtract};
+use crate::mesh::partition::range_starts;
 use crate::mesh::{Adjacency, Mesh, index_of, sign_of};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// `params` for a 3D potential: multigrid if requested or `auto`, else Jacobi; conjugate gradients, flexible
 /// if the cycle is not symmetric.
@@ -50,35 +54,61 @@ pub(super) fn solver_params(params: &Params) -> Params {
     Params { method, preconditioner, ..params.clone() }
 }
 
-/// Multigrid for factor Eᵀ H E, whatever the factor.
-pub(super) fn multigrid<F: Real>(
-    mesh: &Mesh,
-    faces: &StaggeredFaces<F>,
-    potentials: &Potentials<F>,
-    params: &AmgParams,
-) -> Result<Box<dyn Preconditioner<F>>, LinearError> {
-    let edges = DualEdges::new(mesh, faces, potentials)?;
-    let is_rectangular = faces.is_diagonal && edges.are_orthogonal();
-    if potentials.constraints.unknowns() == 0
-        || !is_rectangular && edges.is_constrained.iter().all(|constrained| *constrained)
-    {
-        // A layer of one cell between walls has no interior node for the auxiliary space.
-        return Ok(Box::new(Jacobi::<F>::new(&potentials.preconditioning_matrix(1.0, false)?)?));
+/// The matrices of multigrid for factor Eᵀ H E, whatever the factor, on the whole mesh.
+pub(super) enum PotentialMultigrid {
+    /// No multigrid: Jacobi.
+    Jacobi,
+    Gauged(GaugedMatrix),
+    Nodal(NodalMatrix),
+}
+
+impl PotentialMultigrid {
+    /// Of potentials of the whole mesh.
+    pub(super) fn new<F: Real>(
+        mesh: &Mesh,
+        faces: &StaggeredFaces<F>,
+        potentials: &Potentials<F>,
+    ) -> Result<Self, LinearError> {
+        let edges = DualEdges::new(mesh, faces, potentials)?;
+        let is_rectangular = faces.is_diagonal && edges.are_orthogonal();
+        Ok(
+            if potentials.constraints.unknowns() == 0
+                || !is_rectangular && edges.is_constrained.iter().all(|constrained| *constrained)
+            {
+                // A layer of one cell between walls has no interior node for the auxiliary space.
+                PotentialMultigrid::Jacobi
+            } else if is_rectangular {
+                PotentialMultigrid::Gauged(GaugedMatrix::new(&edges, potentials)?)
+            } else {
+                PotentialMultigrid::Nodal(NodalMatrix::new(&edges, potentials)?)
+            },
+        )
     }
-    Ok(match (is_rectangular, params.precision) {
-        (true, HierarchyPrecision::Single) => {
-            Box::new(GaugedPotential::<F, f32>::new(&edges, potentials, params)?)
-        }
-        (true, HierarchyPrecision::Same) => {
-            Box::new(GaugedPotential::<F, F>::new(&edges, potentials, params)?)
-        }
-        (false, HierarchyPrecision::Single) => {
-            Box::new(NodalPotential::<F, f32>::new(&edges, potentials, params)?)
-        }
-        (false, HierarchyPrecision::Same) => {
-            Box::new(NodalPotential::<F, F>::new(&edges, potentials, params)?)
-        }
-    })
+
+    /// The preconditioner of potentials of the whole mesh, or of the own ones of one of several ranks, which all call it.
+    pub(super) fn preconditioner<F: Real>(
+        &self,
+        potentials: &Potentials<F>,
+        params: &AmgParams,
+    ) -> Result<Box<dyn Preconditioner<F>>, LinearError> {
+        Ok(match (self, params.precision) {
+            (PotentialMultigrid::Jacobi, _) => {
+                Box::new(Jacobi::<F>::new(&potentials.preconditioning_matrix(1.0, false)?)?)
+            }
+            (PotentialMultigrid::Gauged(of), HierarchyPrecision::Single) => {
+                Box::new(GaugedPotential::<F, f32>::new(of, potentials, params)?)
+            }
+            (PotentialMultigrid::Gauged(of), HierarchyPrecision::Same) => {
+                Box::new(GaugedPotential::<F, F>::new(of, potentials, params)?)
+            }
+            (PotentialMultigrid::Nodal(of), HierarchyPrecision::Single) => {
+                Box::new(NodalPotential::<F, f32>::new(of, potentials, params)?)
+            }
+            (PotentialMultigrid::Nodal(of), HierarchyPrecision::Same) => {
+                Box::new(NodalPotential::<F, F>::new(of, potentials, params)?)
+            }
+        })
+    }
 }
 
 /// Tolerance of cos² from 0 or 1.
@@ -170,8 +200,13 @@ impl DualEdges {
     }
 }
 
-/// z = T B T r, B a multigrid cycle for T K T: T scales potentials to their mean along the edge, with a
-/// common orientation of parallel edges.
+/// T K T and T: T scales potentials to their mean along the edge, with a common orientation of parallel edges.
+pub(super) struct GaugedMatrix {
+    matrix: CsrMatrix<f64>,
+    scale: Vec<f64>,
+}
+
+/// z = T B T r, B a multigrid cycle for T K T.
 struct GaugedPotential<F: Real, S: Real> {
     amg: Amg<S>,
     /// T: `[unknowns]`.
@@ -183,14 +218,10 @@ struct GaugedPotential<F: Real, S: Real> {
 /// Reference direction for the common orientation of parallel edges; generic, so normal to none.
 const REFERENCE_DIRECTION: Vector = [0.8315, 0.4457, 0.3319];
 
-impl<F: Real, S: Real> GaugedPotential<F, S> {
-    fn new(
-        edges: &DualEdges,
-        potentials: &Potentials<F>,
-        params: &AmgParams,
-    ) -> Result<Self, LinearError> {
-        let (backend, constraints) = (&potentials.backend, &potentials.constraints);
-        let stiffness = potentials.stiffness.to_csr()?.into_converted::<f64>();
+impl GaugedMatrix {
+    fn new<F: Real>(edges: &DualEdges, potentials: &Potentials<F>) -> Result<Self, LinearError> {
+        let constraints = &potentials.constraints;
+        let stiffness = potentials.whole_stiffness()?;
         let diagonal = potentials
             .preconditioning_matrix(1.0, false)?
             .to_csr()?
@@ -205,7 +236,7 @@ impl<F: Real, S: Real> GaugedPotential<F, S> {
             let t = edges.along[edge];
             norm(t).copysign(dot(t, REFERENCE_DIRECTION))
         };
-        let matrix = by_rows(unknowns, unknowns, |row, entries| {
+        let matrix = by_rows(0..unknowns, unknowns, |row, entries| {
             let Some(edge) = constraints.free.get(row).map(|edge| *edge as usize) else {
                 entries.push((row as u32, diagonal[row]));
                 return;
@@ -232,12 +263,23 @@ impl<F: Real, S: Real> GaugedPotential<F, S> {
         let mut scale: Vec<f64> =
             constraints.free.iter().map(|edge| scale_of(*edge as usize)).collect();
         scale.resize(unknowns, 1.0);
-        let matrix = Matrix::new(backend, matrix.into_converted::<F>())?;
+        Ok(GaugedMatrix { matrix, scale })
+    }
+}
+
+impl<F: Real, S: Real> GaugedPotential<F, S> {
+    fn new(
+        of: &GaugedMatrix,
+        potentials: &Potentials<F>,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let (backend, own) = (&potentials.backend, potentials.own());
+        let matrix = potentials.matrix(of.matrix.rows_of(own.clone()))?;
         Ok(GaugedPotential {
             amg: Amg::new(&matrix, params)?,
-            scale: narrow(backend, scale),
-            scaled: backend.zeros(unknowns),
-            corrected: backend.zeros(unknowns),
+            scaled: backend.zeros(own.len()),
+            corrected: backend.zeros(own.len()),
+            scale: narrow_slice(backend, &of.scale[own]),
         })
     }
 }
@@ -269,6 +311,19 @@ const RELAXATION: f64 = 1.5;
 /// Marks a node that is no unknown.
 const NO_NODE: u32 = u32::MAX;
 
+/// L, and the unknowns at its nodes.
+pub(super) struct NodalMatrix {
+    laplacian: CsrMatrix<f64>,
+    /// ω d: `[unknowns]`.
+    smoother: Vec<f64>,
+    /// Nodes of L at the ends of each unknown, [`NO_NODE`] where none is.
+    ends: Vec<[u32; 2]>,
+    /// ½ t: `[unknowns]`.
+    halves: Vec<Vector>,
+    /// Unknowns at the nodes of L.
+    around: Adjacency,
+}
+
 /// Auxiliary-space preconditioner.
 struct NodalPotential<F: Real, S: Real> {
     amg: Amg<S>,
@@ -276,30 +331,37 @@ struct NodalPotential<F: Real, S: Real> {
     smoother: Buffer<F>,
     /// Nodes of L at the ends of unknowns, [`NO_NODE`] where none is: `[2][unknowns]`.
     ends: Buffer<u32>,
-    /// ½ t: `[3][unknowns]`.
+    /// ½ t: `[3][unknowns]`, those of ghosts too.
     halves: Buffer<F>,
     /// Unknowns at the nodes of L.
     offsets: Buffer<u32>,
     items: Buffer<u32>,
-    /// Π_kᵀ r, and its image by the multigrid cycle.
+    /// Π_kᵀ r, and its image by the multigrid cycle, with ghosts.
     at_nodes: [Buffer<F>; 3],
     corrected: [Buffer<F>; 3],
+    ranks: Option<NodalRanks<F>>,
 }
 
-impl<F: Real, S: Real> NodalPotential<F, S> {
-    fn new(
-        edges: &DualEdges,
-        potentials: &Potentials<F>,
-        params: &AmgParams,
-    ) -> Result<Self, LinearError> {
-        let (backend, constraints) = (&potentials.backend, &potentials.constraints);
+/// The exchanges of one of several ranks.
+struct NodalRanks<F: Real> {
+    /// Of unknowns at own nodes.
+    unknowns: Arc<Halo>,
+    /// Of nodes at own unknowns.
+    nodes: Arc<Halo>,
+    /// r with its ghosts.
+    r: Buffer<F>,
+}
+
+impl NodalMatrix {
+    fn new<F: Real>(edges: &DualEdges, potentials: &Potentials<F>) -> Result<Self, LinearError> {
+        let constraints = &potentials.constraints;
         let unknowns = constraints.unknowns();
         let free: Vec<u32> = (0..edges.is_constrained.len() as u32)
             .filter(|n| !edges.is_constrained[*n as usize])
             .collect();
         let mut place = vec![NO_NODE; edges.is_constrained.len()];
         free.iter().enumerate().for_each(|(k, node)| place[*node as usize] = k as u32);
-        let laplacian = by_rows(free.len(), free.len(), |row, entries| {
+        let laplacian = by_rows(0..free.len(), free.len(), |row, entries| {
             for item in edges.around.of(free[row] as usize) {
                 let edge = index_of(*item);
                 let weight = edges.weights[edge];
@@ -317,44 +379,135 @@ impl<F: Real, S: Real> NodalPotential<F, S> {
         let smoother = |row: usize| {
             RELAXATION / matrix.row(row).map(|(_, value)| value.abs()).fold(0.0, |a, b| a + b)
         };
-        let (mut ends, mut halves) = (vec![NO_NODE; 2 * unknowns], vec![0.0; 3 * unknowns]);
+        let (mut ends, mut halves) = (vec![[NO_NODE; 2]; unknowns], vec![[0.0; 3]; unknowns]);
         let mut at_nodes: Vec<Vec<u32>> = vec![vec![]; free.len()];
         for (unknown, edge) in constraints.free.iter().enumerate() {
             let edge = *edge as usize;
-            for (side, node) in edges.ends[edge].into_iter().enumerate() {
-                let end = place[node as usize];
-                ends[side * unknowns + unknown] = end;
-                if end != NO_NODE {
-                    at_nodes[end as usize].push(unknown as u32);
-                }
+            ends[unknown] = edges.ends[edge].map(|node| place[node as usize]);
+            for end in ends[unknown].into_iter().filter(|end| *end != NO_NODE) {
+                at_nodes[end as usize].push(unknown as u32);
             }
-            (0..3).for_each(|k| halves[k * unknowns + unknown] = 0.5 * edges.along[edge][k]);
+            halves[unknown] = edges.along[edge].map(|t| 0.5 * t);
         }
         let mut offsets = vec![0u32];
         at_nodes.iter().for_each(|at| offsets.push(offsets[offsets.len() - 1] + at.len() as u32));
-        let laplacian = Matrix::new(backend, laplacian.into_converted::<F>())?;
-        let zeros = || [0; 3].map(|_| backend.zeros(free.len()));
+        Ok(NodalMatrix {
+            laplacian,
+            smoother: (0..unknowns).map(smoother).collect(),
+            ends,
+            halves,
+            around: Adjacency { offsets, items: at_nodes.concat() },
+        })
+    }
+
+    /// The exchanges of unknowns and of nodes of one of several ranks, which all call it; none of one rank.
+    fn halos<F: Real>(
+        &self,
+        potentials: &Potentials<F>,
+    ) -> Result<Option<[Arc<Halo>; 2]>, LinearError> {
+        let Some(group) = potentials.halo().map(|halo| halo.group()) else { return Ok(None) };
+        let (rank, own) = (group.rank(), potentials.own());
+        let starts = range_starts(self.around.len(), group.size(), HOST_CHUNK);
+        let own_nodes = starts[rank]..starts[rank + 1];
+        let at = own_nodes.clone().flat_map(|node| self.around.of(node).iter().copied());
+        let Some(unknowns) = potentials.halo_of(at)? else { return Ok(None) };
+        let of_own = self.ends[own].iter().flatten();
+        let columns = self.laplacian.rows_of(own_nodes.clone());
+        let columns = columns.column_indices().iter();
+        let needed = of_own.filter(|node| **node != NO_NODE).chain(columns).copied();
+        let ghosts = outside(&own_nodes, needed);
+        let nodes = Halo::new(group.clone(), &starts, ghosts)?;
+        Ok(Some([unknowns, Arc::new(nodes)]))
+    }
+}
+
+impl<F: Real, S: Real> NodalPotential<F, S> {
+    fn new(
+        of: &NodalMatrix,
+        potentials: &Potentials<F>,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let (backend, own) = (&potentials.backend, potentials.own());
+        let halos = of.halos(potentials)?;
+        let (nodes, entries): (Range<usize>, Vec<usize>) = match &halos {
+            None => (0..of.around.len(), own.clone().collect()),
+            Some([unknowns, nodes]) => {
+                let all = unknowns.owned() + unknowns.ghosts();
+                let own_nodes = nodes.first()..nodes.first() + nodes.owned();
+                (own_nodes, (0..all).map(|entry| unknowns.global(entry)).collect())
+            }
+        };
+        // Entities of the exchanges by their numbers in the whole mesh.
+        let entry_of = |halo: Option<&Arc<Halo>>, number: u32| match halo {
+            None => number,
+            Some(halo) => match halo.local(number as usize) {
+                Some(local) => local as u32,
+                None => unreachable!("what own rows name is own or a ghost"),
+            },
+        };
+        let [of_unknowns, of_nodes] = [0, 1].map(|k| halos.as_ref().map(|halos| &halos[k]));
+        let end = |entry: &usize, side: usize| match of.ends[*entry][side] {
+            // No own row reads the ends of a ghost.
+            _ if !own.contains(entry) => NO_NODE,
+            NO_NODE => NO_NODE,
+            node => entry_of(of_nodes, node),
+        };
+        let both_ends: [Vec<u32>; 2] =
+            [0, 1].map(|side| entries.iter().map(|entry| end(entry, side)).collect());
+        let components = |k: usize| entries.iter().map(move |entry| of.halves[*entry][k]);
+        let halves: Vec<f64> = (0..3).flat_map(components).collect();
+        let rows = nodes.clone().map(|node| of.around.of(node));
+        let mut offsets = vec![0u32];
+        rows.clone().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u32));
+        let items = rows.flatten().map(|unknown| entry_of(of_unknowns, *unknown));
+        let rows_of_rank = of.laplacian.rows_of(nodes.clone()).into_converted::<F>();
+        let laplacian = match of_nodes {
+            None => Matrix::new(backend, rows_of_rank)?,
+            Some(halo) => Matrix::of_rank(backend, rows_of_rank, halo.clone())?,
+        };
+        let zeros = || {
+            [0; 3].map(|_| match of_nodes {
+                None => backend.zeros(nodes.len()),
+                Some(halo) => halo.zeros(backend, 1),
+            })
+        };
         Ok(NodalPotential {
             amg: Amg::new(&laplacian, params)?,
-            smoother: narrow(backend, (0..unknowns).map(smoother).collect()),
-            ends: backend.upload(ends),
+            smoother: narrow_slice(backend, &of.smoother[own.clone()]),
+            ends: backend.upload(both_ends.concat()),
             halves: narrow(backend, halves),
             offsets: backend.upload(offsets),
-            items: backend.upload(at_nodes.concat()),
+            items: backend.upload(items.collect()),
             at_nodes: zeros(),
             corrected: zeros(),
+            ranks: halos.map(|[unknowns, nodes]| {
+                let r = unknowns.zeros(backend, 1);
+                NodalRanks { unknowns, nodes, r }
+            }),
         })
     }
 }
 
 impl<F: Real, S: Real> Preconditioner<F> for NodalPotential<F, S> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<F>, z: &mut Buffer<F>) {
-        let NodalPotential { amg, smoother, ends, halves, offsets, items, .. } = self;
+        let NodalPotential { amg, smoother, ends, halves, offsets, items, ranks, .. } = self;
         let (unknowns, nodes) = (smoother.len(), offsets.len() - 1);
         let [x, y, w] = &mut self.at_nodes;
-        gather_at_nodes(backend, nodes, offsets, items, &Vectors::of(halves), r, x, y, w);
+        let with_ghosts = match ranks {
+            None => r,
+            Some(ranks) => {
+                blas::copy(backend, unknowns, r, &mut ranks.r);
+                ranks.unknowns.fill(&mut ranks.r, 1);
+                &ranks.r
+            }
+        };
+        let vectors = Vectors::of(halves);
+        gather_at_nodes(backend, nodes, offsets, items, &vectors, with_ghosts, x, y, w);
         for (at_nodes, corrected) in self.at_nodes.iter().zip(&mut self.corrected) {
             amg.apply(backend, at_nodes, corrected);
+        }
+        if let Some(ranks) = &self.ranks {
+            ranks.nodes.fill_all(&mut self.corrected.each_mut());
         }
         let [x, y, w] = &self.corrected;
         let edges = EdgeHalves { ends: ends.view(), vectors: Vectors::of(halves) };

@@ -9,7 +9,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::potential::{PotentialOperator, Potentials};
-use crate::backend::{Backend, Buffer, Partials, View, blas};
+use crate::backend::{Backend, Buffer, Halo, Partials, View, blas};
 use crate::linear::{
     HierarchyReport, LinearError, Method, Operator, Params, Preconditioner, Solver,
 };
@@ -29,24 +29,32 @@ pub(super) fn deflated<F: Real>(
     potentials: &Arc<Potentials<F>>,
     method: Method,
 ) -> Result<Box<dyn Preconditioner<F>>, LinearError> {
-    let count = potentials.generator_unknowns.len();
+    let count = potentials.constraints.generators.len();
+    let generators = &potentials.generator_unknowns;
     if count == 0 || count > MAX_VECTORS {
         return Ok(inner);
     }
-    let (backend, n) = (potentials.backend.clone(), potentials.constraints.unknowns());
+    let (backend, own) = (potentials.backend.clone(), potentials.own());
+    let (n, total) = (own.len(), potentials.constraints.unknowns());
     let product = || PotentialOperator::new(potentials.clone(), (1.0, 0.0));
     let others = ReducedOperator { product: product(), potentials: potentials.clone() };
     let params = Params { method, relative_tolerance: TOLERANCE, ..Params::default() };
     let mut solver = Solver::with_preconditioner(&backend, Box::new(others), inner, &params)?;
     let (mut product, mut vectors, mut products) = (product(), vec![], vec![]);
-    for k in n - count..n {
+    for k in total - count..total {
         let mut unit = vec![F::literal(0.0); n];
-        unit[k] = F::literal(-1.0);
-        let unit = backend.upload(unit);
-        let (mut b, mut vector) = (backend.zeros(n), backend.zeros(n));
+        if let Some(entry) = k.checked_sub(own.start).and_then(|place| unit.get_mut(place)) {
+            *entry = F::literal(-1.0);
+        }
+        let own_unit = backend.upload(unit);
+        let mut unit = potentials.vector();
+        blas::copy(&backend, n, &own_unit, &mut unit);
+        potentials.fetch(&mut unit);
+        let (mut b, mut vector) = (backend.zeros(n), potentials.vector());
         product.apply(&backend, &unit, &mut b);
-        let largest = -backend.read(&b)?[k].to_f64();
-        zero_generators(&backend, count, &potentials.generator_unknowns, &mut b);
+        // Its only term that is not 0 is −b_k.
+        let largest = blas::dot(&backend, n, &b, &own_unit)?;
+        zero_generators(&backend, generators.len(), generators, &mut b);
         let outcome = solver.solve(&b, &mut vector)?;
         tracing::debug!("deflation vector {k}: {outcome}");
         blas::axpy(&backend, n, F::literal(-1.0), &unit, &mut vector);
@@ -54,6 +62,7 @@ pub(super) fn deflated<F: Real>(
             let coefficient = blas::dot(&backend, n, product, &vector)?;
             blas::axpy(&backend, n, F::from_f64(-coefficient), other, &mut vector);
         }
+        potentials.fetch(&mut vector);
         product.apply(&backend, &vector, &mut b);
         let energy = blas::dot(&backend, n, &b, &vector)?;
         // Skips linearly dependent vectors.
@@ -109,6 +118,10 @@ struct ReducedOperator<F: Real> {
 impl<F: Real> Operator<F> for ReducedOperator<F> {
     fn unknowns(&self) -> usize {
         self.product.unknowns()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.product.exchange()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {

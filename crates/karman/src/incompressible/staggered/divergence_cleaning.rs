@@ -5,10 +5,11 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
-use crate::backend::{Backend, Buffer, View};
+use super::rank_faces::listed;
+use crate::backend::{Backend, Buffer, Gather, View};
 use crate::mesh::{Mesh, SIGN_BIT, index_of};
-use crate::operators::FaceCells;
 use crate::operators::incidence::{divergence, with_sign};
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use karman_backend::prelude::*;
 
@@ -24,10 +25,21 @@ struct Level<F: Real> {
     subtree: Buffer<F>,
 }
 
-/// The tree by levels, from the root.
+/// The tree by levels, from the root. Each of several ranks has that of the whole mesh and passes the divergence through its faces.
 pub(super) struct DivergenceCleaning<F: Real> {
     levels: Vec<Level<F>>,
+    /// Of the cells of the whole mesh.
     divergence: Buffer<F>,
+    ranks: Option<RankCells<F>>,
+}
+
+/// The cells of one of several ranks.
+struct RankCells<F: Real> {
+    /// Of the own cells.
+    divergence: Buffer<F>,
+    gather: Gather,
+    /// Of each level, the places in it of the faces that the part has, and what passes through these.
+    passed: Vec<(Buffer<u32>, Buffer<F>)>,
 }
 
 impl<F: Real> DivergenceCleaning<F> {
@@ -52,15 +64,45 @@ impl<F: Real> DivergenceCleaning<F> {
             }
             grow(backend, mesh, &mut reached, std::mem::take(&mut roots), &mut levels);
         }
-        DivergenceCleaning { levels, divergence: backend.zeros(n) }
+        DivergenceCleaning { levels, divergence: backend.zeros(n), ranks: None }
+    }
+
+    /// The tree of the part of one of several ranks; `starts` has the first cell of each, then their number.
+    pub(super) fn of_part(&self, part: &Part, starts: &[usize]) -> Self {
+        let backend = &part.backend;
+        let copied = |list: &Buffer<u32>| backend.upload_slice(list.as_host().unwrap_or_default());
+        let (mut levels, mut passed) = (vec![], vec![]);
+        for level in &self.levels {
+            let (faces, places) = part.listed_faces(&level.faces);
+            let signs = part.of_list(&level.signs, &places, level.signs.len());
+            levels.push(Level {
+                cells: copied(&level.cells),
+                children: copied(&level.children),
+                faces: backend.upload(faces),
+                signs,
+                subtree: backend.zeros(level.cells.len()),
+            });
+            let through = backend.zeros(places.len());
+            passed.push((backend.upload(places), through));
+        }
+        let gather = Gather::new(part.halo.group().clone(), starts.to_vec());
+        let divergence = backend.zeros(part.own.len());
+        DivergenceCleaning {
+            levels,
+            divergence: backend.zeros(part.n_whole()),
+            ranks: Some(RankCells { divergence, gather, passed }),
+        }
     }
 
     /// Makes a flux divergence-free to round-off.
     pub(super) fn clean(&mut self, faces: &StaggeredFaces<F>, flux: &mut Buffer<F>) {
         let FaceCells { offsets, faces: items, rows, .. } = &*faces.cells;
         let backend = faces.backend();
-        let n = self.divergence.len();
-        divergence(backend, n, offsets, items, flux, *rows, &mut self.divergence);
+        let own = self.ranks.as_mut().map_or(&mut self.divergence, |ranks| &mut ranks.divergence);
+        divergence(backend, own.len(), offsets, items, flux, *rows, own);
+        if let Some(RankCells { divergence, gather, .. }) = &self.ranks {
+            gather.gather(divergence, &mut self.divergence);
+        }
         for k in (0..self.levels.len()).rev() {
             let (above, below) = self.levels.split_at_mut(k + 1);
             let level = &mut above[k];
@@ -77,9 +119,17 @@ impl<F: Real> DivergenceCleaning<F> {
                 &mut level.subtree,
             );
         }
-        for level in &self.levels {
+        for (k, level) in self.levels.iter().enumerate() {
             let Level { faces, signs, subtree, .. } = level;
-            pass_divergence(backend, faces.len(), faces, signs, subtree, flux);
+            let through = match &mut self.ranks {
+                None => subtree,
+                Some(ranks) => {
+                    let (places, through) = &mut ranks.passed[k];
+                    listed(backend, places.len(), places, subtree, through);
+                    &*through
+                }
+            };
+            pass_divergence(backend, faces.len(), faces, signs, through, flux);
         }
     }
 }

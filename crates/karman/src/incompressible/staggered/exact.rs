@@ -7,19 +7,23 @@
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::curl_curl::PotentialMultigrid;
 use super::deflation::deflated;
 use super::divergence_cleaning::DivergenceCleaning;
 use super::face_unknowns::Staggered;
-use super::potential::{PotentialConstraints, PotentialOperator, PotentialScratch, Potentials};
+use super::potential::{PotentialOperator, PotentialScratch, Potentials};
+use super::potential_constraints::PotentialConstraints;
 use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Buffer, View, blas};
 use crate::incompressible::flow::Flow;
+use crate::incompressible::places::{Place, UnknownPlaces};
 use crate::incompressible::stage::{OldLevel, StageOfStep};
 use crate::incompressible::step::{Step, StepSolves};
 use crate::incompressible::stepper::Stepper;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
+use crate::linear::{AmgParams, Operator, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
+use crate::operators::Part;
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use karman_backend::prelude::*;
@@ -53,14 +57,28 @@ struct ExactScratch<F: Real> {
     circulation: Buffer<F>,
     /// A δU.
     momentum: Buffer<F>,
+    /// A flux through the faces of the part of one of several ranks.
+    at_faces: Option<Buffer<F>>,
+}
+
+impl<F: Real> ExactScratch<F> {
+    fn new(staggered: &Staggered<F>, potentials: &Potentials<F>) -> Self {
+        ExactScratch {
+            potential: potentials.scratch(),
+            spread: potentials.at_edges(),
+            circulation: potentials.at_edges(),
+            momentum: staggered.faces.fluxes(),
+            at_faces: staggered.faces.room(),
+        }
+    }
 }
 
 /// The solver of the potential.
 struct PotentialSolver<F: Real> {
     is_2d: bool,
     params: Params,
-    /// Multigrid preconditioner of the first solver, in 3D.
-    preconditioner: Option<Box<dyn Preconditioner<F>>>,
+    /// Multigrid of the first solver, in 3D.
+    multigrid: Option<(Arc<PotentialMultigrid>, AmgParams)>,
     /// The solver of Eᵀ Cᵀ A C E, and A.
     current: ImplicitOperator<(Solver<F>, StaggeredOperator<F>)>,
 }
@@ -74,14 +92,24 @@ impl<F: Real> PotentialSolver<F> {
     ) -> Result<Self, IncompressibleError> {
         let is_2d = mesh.dimension == 2;
         let params = if is_2d { params.clone() } else { curl_curl::solver_params(params) };
-        let preconditioner = match &params.preconditioner {
+        let multigrid = match &params.preconditioner {
             PreconditionerKind::Amg(amg) if !is_2d => {
-                let multigrid = curl_curl::multigrid(mesh, &staggered.faces, potentials, amg)?;
-                Some(deflated(multigrid, potentials, params.method)?)
+                let multigrid = PotentialMultigrid::new(mesh, &staggered.faces, potentials)?;
+                Some((Arc::new(multigrid), *amg))
             }
             _ => None,
         };
-        Ok(PotentialSolver { is_2d, params, preconditioner, current: ImplicitOperator::default() })
+        Ok(PotentialSolver { is_2d, params, multigrid, current: ImplicitOperator::default() })
+    }
+
+    /// That of one of several ranks, before its first step.
+    fn of_rank(&self) -> Self {
+        PotentialSolver {
+            is_2d: self.is_2d,
+            params: self.params.clone(),
+            multigrid: self.multigrid.clone(),
+            current: ImplicitOperator::default(),
+        }
     }
 
     /// The solver and A of a step.
@@ -93,14 +121,18 @@ impl<F: Real> PotentialSolver<F> {
         viscosity: f64,
     ) -> Result<&mut (Solver<F>, StaggeredOperator<F>), IncompressibleError> {
         let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
-        let PotentialSolver { is_2d, params, preconditioner, current } = self;
-        let backend = staggered.faces.backend();
+        let PotentialSolver { is_2d, params, multigrid, current } = self;
+        let backend = &potentials.backend;
         current.prepare(shift, theta, |last| {
             let factors = (shift, theta * viscosity);
             // In 3D one preconditioner serves any shift.
-            let preconditioner = match last {
-                Some((solver, _)) if !*is_2d => Some(solver.into_preconditioner()),
-                _ => preconditioner.take(),
+            let preconditioner = match (last, multigrid.take()) {
+                (Some((solver, _)), _) if !*is_2d => Some(solver.into_preconditioner()),
+                (_, Some((multigrid, params_of_cycle))) => {
+                    let inner = multigrid.preconditioner(potentials, &params_of_cycle)?;
+                    Some(deflated(inner, potentials, params.method)?)
+                }
+                _ => None,
             };
             let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
             let solver = match preconditioner {
@@ -132,7 +164,6 @@ impl<F: Real> ExactStepper<F> {
         }
         let rotation = staggered.rotation.clone();
         let constraints = PotentialConstraints::new(mesh, &rotation.host.topology, dirichlet_index);
-        let (n_faces, n_edges) = (mesh.n_faces(), rotation.host.topology.n_edges);
         let unknowns = constraints.unknowns();
         tracing::debug!("{} potentials, {} of generators", unknowns, constraints.generators.len());
         let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, constraints)?);
@@ -141,15 +172,10 @@ impl<F: Real> ExactStepper<F> {
         };
         Ok(ExactStepper {
             solver: PotentialSolver::new(mesh, &staggered, &potentials, params)?,
-            scratch: ExactScratch {
-                potential: potentials.scratch(),
-                spread: backend.zeros(n_edges),
-                circulation: backend.zeros(n_edges),
-                momentum: backend.zeros(n_faces),
-            },
+            scratch: ExactScratch::new(&staggered, &potentials),
             potentials,
             divergence_cleaning: DivergenceCleaning::new(&backend, mesh, dirichlet_index),
-            base: backend.zeros(n_faces),
+            base: backend.zeros(mesh.n_faces()),
             value: backend.zeros(unknowns),
             increment: backend.zeros(unknowns),
             right_hand_side: backend.zeros(unknowns),
@@ -166,7 +192,7 @@ impl<F: Real> ExactStepper<F> {
         blas::fill(faces.backend(), self.value.len(), F::literal(0.0), &mut self.value);
     }
 
-    /// scratch.momentum ← U at the implicit time, extrapolated, for inlets of total pressure.
+    /// A scratch flux ← U at the implicit time, extrapolated, for inlets of total pressure.
     fn extrapolate_flux(&mut self, flow: &Flow<F>, step: &Step) {
         if flow.pressure.conditions.of_flow.is_none() {
             return;
@@ -174,15 +200,26 @@ impl<F: Real> ExactStepper<F> {
         let to_midpoint = if step.coefficients.is_midpoint() { 0.5 } else { 1.0 };
         let factor = F::from_f64(to_midpoint * step.extrapolation);
         let (one, zero) = (F::literal(1.0), F::literal(0.0));
-        let (before, into) = (&self.staggered.before, &mut self.scratch.momentum);
+        let ExactScratch { momentum, at_faces, .. } = &mut self.scratch;
+        let into = at_faces.as_mut().unwrap_or(momentum);
+        let Staggered { faces, before, rooms: [_, room], .. } = &mut self.staggered;
+        let before = faces.through_faces(before, room);
         let (n, flux) = (flow.n_faces(), &flow.flux);
         blas::axpbypcz(&flow.backend, n, one + factor, flux, -factor, before, zero, into);
     }
 
+    /// The flux of [`ExactStepper::extrapolate_flux`].
+    fn extrapolated_flux(&self) -> &Buffer<F> {
+        self.scratch.at_faces.as_ref().unwrap_or(&self.scratch.momentum)
+    }
+
     /// U ← U_b + C E x.
     fn update_flux(&mut self, flux: &mut Buffer<F>) {
-        self.potentials.flux(&self.value, &mut self.scratch.spread, flux);
-        let backend = self.staggered.faces.backend();
+        let Staggered { faces, curl, rooms: [_, room], .. } = &mut self.staggered;
+        self.potentials.fetch(&mut self.value);
+        self.potentials.flux(&self.value, &mut self.scratch.spread, curl);
+        let backend = faces.backend();
+        blas::copy(backend, flux.len(), faces.through_faces(curl, room), flux);
         blas::axpy(backend, flux.len(), F::literal(1.0), &self.base, flux);
     }
 
@@ -202,14 +239,17 @@ impl<F: Real> ExactStepper<F> {
             solver,
             ..
         } = self;
-        let ExactScratch { potential, spread, circulation, momentum } = scratch;
+        let ExactScratch { potential, spread, circulation, momentum, .. } = scratch;
+        staggered.faces.fetch(&mut staggered.at_faces);
         potentials.circulation(&staggered.at_faces, circulation, potential, right_hand_side);
         let (solver, operator) =
             solver.prepare(staggered, potentials, coefficients, flow.viscosity())?;
         let outcome = solver.solve(right_hand_side, increment)?;
-        blas::axpy(&flow.backend, value.len(), F::literal(1.0), increment, value);
+        blas::axpy(&flow.backend, potentials.unknowns(), F::literal(1.0), increment, value);
         // δU, for the residual that ∇p balances.
+        potentials.fetch(increment);
         potentials.flux(increment, spread, &mut staggered.increment);
+        staggered.faces.fetch(&mut staggered.increment);
         operator.apply(&flow.backend, &staggered.increment, momentum);
         Ok(outcome)
     }
@@ -245,7 +285,7 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         let shift = coefficients.bdf.shift;
         self.extrapolate_flux(flow, step);
         self.staggered.prescribe_boundary_fluxes(flow, step)?;
-        flow.pressure.prescribe_of_flow(&flow.faces, &self.scratch.momentum);
+        flow.pressure.prescribe_of_flow(&flow.faces, self.extrapolated_flux());
         if self.varies {
             // Where the boundary fluxes are those of the last step, round-off is left to the divergence cleaning.
             if flow.pressure.has_divergence(&flow.faces, &flow.flux)? {
@@ -254,21 +294,25 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
             self.rebase(&mut flow.flux);
         }
         self.staggered.flux_residual(flow, step)?;
-        flow.pressure.subtract_prescribed(&flow.faces, &mut self.staggered.at_faces);
+        let Flow { pressure, faces, .. } = &*flow;
+        self.staggered.change_at_faces(|r| pressure.subtract_prescribed(faces, r));
         let momentum = self.predict(flow, coefficients)?;
         self.update_flux(&mut flow.flux);
-        let Staggered { faces, at_faces, change, .. } = &mut self.staggered;
+        let Staggered { faces, at_faces, change, rooms: [_, room], .. } = &mut self.staggered;
+        let ExactScratch { momentum: difference, at_faces: of_part, .. } = &mut self.scratch;
+        let one = F::literal(1.0);
+        blas::axpby(&flow.backend, faces.n_fluxes(), one, at_faces, -one, difference);
+        let unbalanced = of_part.as_mut().unwrap_or(change);
         unbalanced_flux(
             &flow.backend,
             flow.n_faces(),
             &faces.is_unknown,
-            at_faces,
-            &self.scratch.momentum,
+            faces.through_faces(difference, room),
             &flow.pressure.poisson.conductance,
             F::from_f64(1.0 / shift),
-            change,
+            unbalanced,
         );
-        let pressure = flow.pressure.recover(&flow.faces, shift, change)?;
+        let pressure = flow.pressure.recover(&flow.faces, shift, unbalanced)?;
         flow.momentum.set_trapezoidal_mean([step.times[1]; 2])?;
         self.staggered.update_velocities(flow, shift);
         self.follow_mean_velocity(flow);
@@ -286,11 +330,39 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         Err(IncompressibleError::ExplicitMass)
     }
 
-    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+    fn of_part(
+        &self,
+        part: &Part,
+        starts: &[usize],
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
+        let [unknowns, edges] = self.potentials.starts(part.halo.group().size());
+        let stiffness = Some(&self.potentials.stiffness);
+        let (staggered, set_up, fluxes) = self.staggered.of_part(part, starts, edges, stiffness)?;
+        let rotation = staggered.rotation.clone();
+        let of_rank = (&part.backend, &set_up);
+        let (potentials, places) =
+            Potentials::of_rank(&self.potentials, of_rank, rotation, unknowns)?;
+        let n = self.value.len();
+        let stepper = ExactStepper {
+            scratch: ExactScratch::new(&staggered, &potentials),
+            divergence_cleaning: self.divergence_cleaning.of_part(part, starts),
+            base: part.of_faces(&self.base),
+            value: part.of_list(&self.value, &places.entries, n),
+            increment: part.of_list(&self.increment, &places.entries, n),
+            right_hand_side: part.backend.zeros(potentials.unknowns()),
+            varies: self.varies,
+            solver: self.solver.of_rank(),
+            potentials: Arc::new(potentials),
+            staggered,
+        };
+        Ok((Box::new(stepper), UnknownPlaces { fluxes, potentials: places }))
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
         let own = [
-            ("flux_base", &self.base),
-            ("potential", &self.value),
-            ("potential_increment", &self.increment),
+            ("flux_base", Place::Faces, &self.base),
+            ("potential", Place::Potentials, &self.value),
+            ("potential_increment", Place::Potentials, &self.increment),
         ];
         self.staggered.arrays().into_iter().chain(own).collect()
     }
@@ -330,19 +402,18 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
 
 /// a (r − A δU) / shift on faces of unknown flux, 0 on the others: the flux a G p / shift.
 ///
-/// Traffic a face: 4 + 4s.
+/// Traffic a face: 4 + 3s.
 #[kernel(out(flux))]
 pub(super) fn unbalanced_flux<F: Real>(
     f: usize,
     is_unknown: &View<u32>,
-    residual: &View<F>,
-    momentum: &View<F>,
+    difference: &View<F>,
     conductance: &View<F>,
     factor: F,
 ) -> F {
     let mut unbalanced = 0.0;
     if is_unknown[f] != 0 {
-        unbalanced = factor * conductance[f] * (residual[f] - momentum[f]);
+        unbalanced = factor * conductance[f] * difference[f];
     }
     unbalanced
 }

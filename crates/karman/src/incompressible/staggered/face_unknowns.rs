@@ -1,16 +1,20 @@
 //! Data and parts of a step that both staggered arrangements share.
 
+use super::rank_faces::{RankFaces, RankSetUp};
 use super::rotation::{BoundarySegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{Faces, Quantities, VectorField, Vectors};
+use crate::finite_volume::{Faces, Quantities, Vectors};
 use crate::incompressible::flow::Flow;
+use crate::incompressible::places::{OwnFirst, Place};
 use crate::incompressible::step::Step;
 use crate::incompressible::transport_equation::DiffusiveTerms;
-use crate::incompressible::transported_field::{TransportedField, vector_field};
+use crate::incompressible::transported_field::{TransportedField, boundary_values, vector_field};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::linear::{Matrix, Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::mesh::partition::range_starts;
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
@@ -30,10 +34,15 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     pub before: Buffer<F>,
     /// δU, the initial guess of the next predictor: `[n_faces]`.
     pub increment: Buffer<F>,
+    /// The faces of the boundary.
     boundary: Buffer<u32>,
+    /// Fluxes through the own faces, or through those of the part, of one of several ranks.
+    pub(super) rooms: [Option<Buffer<F>>; 2],
+    /// r of the cells with ghosts on one of several ranks.
+    residual: Option<Buffer<F>>,
     pub(super) at_faces: Buffer<F>,
     pub(super) change: Buffer<F>,
-    curl: Buffer<F>,
+    pub(super) curl: Buffer<F>,
     scratch: Vorticity<F>,
     solver: ImplicitOperator<Solver<F>>,
     /// The vorticity of the last output.
@@ -47,22 +56,59 @@ impl<F: Real> Staggered<F> {
         faces: &Faces<F>,
         (conditions, dirichlet_index): (&[FlowCondition], &[u32]),
     ) -> Result<Self, IncompressibleError> {
-        let (n_faces, inner) = (mesh.n_faces(), mesh.n_interior_faces());
         let own = StaggeredFaces::new(backend, (mesh, geometry), faces, dirichlet_index)?;
         let rotation = Rotation::new(backend, (mesh, geometry), conditions)?;
-        Ok(Staggered {
-            before: backend.zeros(n_faces),
-            increment: backend.zeros(n_faces),
-            boundary: backend.upload((inner as u32..n_faces as u32).collect()),
-            at_faces: backend.zeros(n_faces),
-            change: backend.zeros(n_faces),
-            curl: backend.zeros(n_faces),
-            scratch: rotation.scratch(backend),
+        Ok(Self::of(backend, own, rotation))
+    }
+
+    /// Of these faces, with fluxes of 0.
+    fn of(backend: &Backend, faces: StaggeredFaces<F>, rotation: Rotation<F>) -> Self {
+        let cells = &faces.cells;
+        let residual = cells.halo().map(|halo| halo.zeros(backend, faces.dimension));
+        Staggered {
+            before: faces.fluxes(),
+            increment: faces.fluxes(),
+            boundary: backend.upload((cells.n_interior() as u32..cells.n_faces() as u32).collect()),
+            rooms: [faces.exchange().map(|_| faces.fluxes()), faces.room()],
+            residual,
+            at_faces: faces.fluxes(),
+            change: faces.fluxes(),
+            curl: faces.fluxes(),
+            scratch: rotation.scratch(&faces),
             solver: ImplicitOperator::default(),
             cached: None,
-            faces: Arc::new(own),
+            faces: Arc::new(faces),
             rotation: Arc::new(rotation),
-        })
+        }
+    }
+
+    /// The first edge of each rank, then their number, where these are shared out in equal parts.
+    pub(super) fn equal_edges(&self, part: &Part) -> Vec<usize> {
+        range_starts(self.rotation.host.topology.n_edges, part.halo.group().size(), 1)
+    }
+
+    /// The fluxes of the part of one of several ranks, the exchanges of its set-up, and the faces of its unknowns. `starts` and `edges`
+    /// have the first cell and the first edge of each rank; `stiffness` is a matrix that maps edges to edges. All ranks call it.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        starts: &[usize],
+        edges: Vec<usize>,
+        stiffness: Option<&Matrix<F>>,
+    ) -> Result<(Self, RankSetUp, OwnFirst), IncompressibleError> {
+        let whole = (&*self.rotation, stiffness);
+        let (faces, set_up) = self.faces.of_part(part, (starts, edges), whole)?;
+        let backend = &part.backend;
+        let rotation = self.rotation.of_rank(backend, &set_up)?;
+        let RankFaces { fluxes, entries, .. } = &*set_up.faces;
+        let n = self.before.len();
+        let staggered = Staggered {
+            before: part.of_list(&self.before, entries, n),
+            increment: part.of_list(&self.increment, entries, n),
+            ..Self::of(backend, faces, rotation)
+        };
+        let places = OwnFirst { own: fluxes.owned(), entries: entries.clone() };
+        Ok((staggered, set_up, places))
     }
 
     /// u* of the cells from the fluxes through their faces.
@@ -78,21 +124,23 @@ impl<F: Real> Staggered<F> {
 
     /// Stores `flux` as that of the previous level.
     pub(super) fn copy_to_previous_level(&mut self, flux: &Buffer<F>) {
-        blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
+        let Staggered { faces, rooms: [room, _], before, .. } = self;
+        let fluxes = faces.fluxes_of(flux, room);
+        blas::copy(faces.backend(), faces.n_fluxes(), fluxes, before);
     }
 
-    /// The vorticity of a level with time and step `clock`, from its fluxes and boundary velocities, and the
-    /// boundary dual segments by faces.
+    /// The vorticity of a level with time and step `clock`, from its fluxes and boundary velocities by component, and the
+    /// boundary dual segments by faces, of the whole mesh.
     pub(in crate::incompressible) fn vorticity(
         &mut self,
         clock: (f64, usize),
         flux: &Buffer<F>,
-        at_boundary: &VectorField<'_, F>,
+        at_boundary: &[&Buffer<F>],
     ) -> (&Vorticity<F>, &BoundarySegments<F>) {
         let Staggered { faces, rotation, cached, .. } = self;
         let cached = cached.get_or_insert_with(|| CachedVorticity {
             clock: None,
-            vorticity: rotation.scratch(faces.backend()),
+            vorticity: rotation.scratch(faces),
         });
         if cached.clock != Some(clock) {
             rotation.vorticity(faces, flux, Some(at_boundary), &mut cached.vorticity);
@@ -101,14 +149,14 @@ impl<F: Real> Staggered<F> {
         (&cached.vorticity, &rotation.face_segments)
     }
 
-    /// The vorticity at each node of the mesh.
+    /// The vorticity at each node of the whole mesh.
     pub(in crate::incompressible) fn nodal_vorticity(
         &self,
         flux: &Buffer<F>,
-        at_boundary: &VectorField<'_, F>,
+        at_boundary: &[&Buffer<F>],
     ) -> Result<Vec<[f64; 3]>, IncompressibleError> {
         let backend = self.faces.backend();
-        let mut scratch = self.rotation.scratch(backend);
+        let mut scratch = self.rotation.scratch(&self.faces);
         self.rotation.vorticity(&self.faces, flux, Some(at_boundary), &mut scratch);
         let circulation = backend.read(&scratch.circulation)?;
         let circulation: Vec<f64> = circulation.into_iter().map(Into::into).collect();
@@ -140,12 +188,12 @@ impl<F: Real> Staggered<F> {
         flow: &mut Flow<F>,
         step: &Step,
     ) -> Result<(), IncompressibleError> {
-        let n_faces = flow.n_faces();
         let history = F::from_f64(step.coefficients.bdf.history);
-        let (zero, flux) = (F::literal(0.0), &flow.flux);
-        let Staggered { before, change, .. } = self;
-        blas::axpbypcz(&flow.backend, n_faces, history, flux, -history, before, zero, change);
-        blas::copy(&flow.backend, n_faces, flux, before);
+        let Staggered { faces, before, change, rooms: [room, _], .. } = self;
+        let (zero, flux) = (F::literal(0.0), faces.fluxes_of(&flow.flux, room));
+        let n_fluxes = faces.n_fluxes();
+        blas::axpbypcz(&flow.backend, n_fluxes, history, flux, -history, before, zero, change);
+        blas::copy(&flow.backend, n_fluxes, flux, before);
         flow.set_time(step.times[1], step.extrapolation)?;
         flow.update_gradients();
         self.prescribe_flux(flow)
@@ -165,22 +213,26 @@ impl<F: Real> Staggered<F> {
             flow.update_dependent_boundaries(0.5 * extrapolation);
             flow.update_gradients();
         }
-        let (backend, n_faces) = (&flow.backend, flow.n_faces());
+        let backend = &flow.backend;
         let (shift, one) = (F::from_f64(coefficients.bdf.shift), F::literal(1.0));
-        let Staggered { faces, rotation, change, curl, scratch, before, at_faces, .. } = self;
-        blas::axpbypcz(backend, n_faces, -shift, &flow.flux, shift, before, one, change);
+        let Staggered { faces, rotation, change, curl, scratch, before, at_faces, rooms, .. } =
+            self;
+        let n_fluxes = faces.n_fluxes();
+        let flux = faces.fluxes_of(&flow.flux, &mut rooms[0]);
+        blas::axpbypcz(backend, n_fluxes, -shift, flux, shift, before, one, change);
         // Changes of the boundary fluxes are weighted by θ, as δU is.
         let (theta, zero) = (F::from_f64(coefficients.theta), F::literal(0.0));
         let mean = if is_midpoint {
-            let flux = &flow.flux;
-            blas::axpbypcz(backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
+            blas::axpbypcz(backend, n_fluxes, theta, flux, one - theta, before, zero, at_faces);
+            faces.fetch(at_faces);
             &*at_faces
         } else {
-            &flow.flux
+            flux
         };
-        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+        let at_boundary = boundary_values(&flow.components);
         rotation.curl_of_vorticity(faces, mean, Some(&at_boundary), scratch, curl);
-        blas::axpy(backend, n_faces, F::from_f64(-flow.viscosity()), curl, change);
+        blas::axpy(backend, n_fluxes, F::from_f64(-flow.viscosity()), curl, change);
+        faces.fetch(change);
         faces.mass.multiply(change, at_faces);
         cell_residuals(flow, coefficients);
         self.add_cell_residuals(flow);
@@ -190,7 +242,15 @@ impl<F: Real> Staggered<F> {
     /// `at_faces` ← `at_faces` + N V⁻¹ r − G p.
     fn add_cell_residuals(&mut self, flow: &Flow<F>) {
         let pressure = flow.is_incremental().then(|| flow.pressure.view());
-        let r = Quantities::of(&flow.momentum.residual, flow.components.len());
+        let of_cells = &flow.momentum.residual;
+        let with_ghosts = match (&flow.faces.cells.halo(), &mut self.residual) {
+            (Some(halo), Some(residual)) => {
+                halo.extend(of_cells, residual);
+                &*residual
+            }
+            _ => of_cells,
+        };
+        let r = Quantities::of(with_ghosts, flow.components.len());
         self.faces.add_to_faces(&r, pressure, &mut self.at_faces);
     }
 
@@ -200,10 +260,11 @@ impl<F: Real> Staggered<F> {
         blas::fill(backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
         self.add_cell_residuals(flow);
         self.faces.divide_by_mass(&self.at_faces, &mut self.change);
-        let Staggered { faces, rotation, scratch, curl, change, .. } = self;
-        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
-        rotation.curl_of_vorticity(faces, &flow.flux, Some(&at_boundary), scratch, curl);
-        blas::axpy(backend, curl.len(), F::from_f64(-flow.viscosity()), curl, change);
+        let Staggered { faces, rotation, scratch, curl, change, rooms, .. } = self;
+        let flux = faces.fluxes_of(&flow.flux, &mut rooms[0]);
+        let at_boundary = boundary_values(&flow.components);
+        rotation.curl_of_vorticity(faces, flux, Some(&at_boundary), scratch, curl);
+        blas::axpy(backend, faces.n_fluxes(), F::from_f64(-flow.viscosity()), curl, change);
     }
 
     /// F ← u_b·S where the velocity is prescribed.
@@ -234,9 +295,35 @@ impl<F: Real> Staggered<F> {
             let operator = StaggeredOperator::new(faces.clone(), rotation.clone(), factors);
             let matrix = Arc::new(faces.diagonal(shift)?);
             let params = jacobi_cg(&flow.numerics.momentum);
-            Ok(Solver::with_operator(&flow.backend, Box::new(operator), Some(matrix), &params)?)
+            Ok(Solver::with_operator(faces.of_fluxes(), Box::new(operator), Some(matrix), &params)?)
         })?;
         Ok(solver.solve(&self.at_faces, &mut self.increment)?)
+    }
+
+    /// Changes `at_faces` as a flux through the faces of the flow, on one of several ranks those of its part.
+    pub(super) fn change_at_faces(&mut self, change: impl FnOnce(&mut Buffer<F>)) {
+        let Staggered { faces, at_faces, rooms: [_, room], .. } = self;
+        match (faces.exchange(), room) {
+            (Some(exchange), Some(room)) => {
+                exchange.give(faces.backend(), at_faces, room);
+                change(room);
+                exchange.take(faces.backend(), room, at_faces);
+            }
+            _ => change(at_faces),
+        }
+    }
+
+    /// F ← F + δU.
+    pub(super) fn add_increment(&mut self, flow: &mut Flow<F>) {
+        let (n_faces, one) = (flow.n_faces(), F::literal(1.0));
+        let Staggered { faces, increment, rooms, .. } = self;
+        let increment = faces.through_faces(increment, &mut rooms[1]);
+        blas::axpy(&flow.backend, n_faces, one, increment, &mut flow.flux);
+    }
+
+    /// dU/dt through the faces, see [`Staggered::compute_rate`].
+    pub(super) fn rate(&mut self) -> &Buffer<F> {
+        self.faces.through_faces(&mut self.change, &mut self.rooms[1])
     }
 
     /// The velocities of cells at the new level.
@@ -246,8 +333,9 @@ impl<F: Real> Staggered<F> {
     }
 
     /// The arrays of a checkpoint.
-    pub(super) fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
-        vec![("flux_before", &self.before), ("flux_increment", &self.increment)]
+    pub(super) fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
+        let place = Place::Fluxes;
+        vec![("flux_before", place, &self.before), ("flux_increment", place, &self.increment)]
     }
 
     /// The arrays of a checkpoint, to be restored.

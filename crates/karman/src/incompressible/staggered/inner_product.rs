@@ -14,6 +14,7 @@
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::geometry::dot;
 use rayon::prelude::*;
+use std::ops::Range;
 
 pub(super) type Vector = [f64; 3];
 
@@ -116,7 +117,7 @@ pub(super) fn assembled(
     items: impl Fn(usize) -> Vec<u32> + Sync,
     product: impl Fn(usize) -> Option<InnerProduct> + Sync,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    by_rows(rows, rows, |row, entries| {
+    by_rows(0..rows, rows, |row, entries| {
         for owner in own(row).into_iter().flatten() {
             let (items, product) = (items(owner), product(owner));
             let place = items.iter().position(|item| *item as usize == row);
@@ -131,10 +132,10 @@ pub(super) fn assembled(
 /// Columns and values of a row.
 type Entries = Vec<(u32, f64)>;
 
-/// The matrix whose row r sums the entries listed by `collect(r)` in any order; entries of round-off are
+/// The rows of a matrix whose row r sums the entries listed by `collect(r)` in any order; entries of round-off are
 /// dropped.
 pub(super) fn by_rows(
-    rows: usize,
+    rows: Range<usize>,
     columns: usize,
     collect: impl Fn(usize, &mut Entries) + Sync,
 ) -> Result<CsrMatrix<f64>, LinearError> {
@@ -143,7 +144,8 @@ pub(super) fn by_rows(
     let part = |chunk: usize| -> Part {
         let (mut lengths, mut indices, mut values) = (vec![], vec![], vec![]);
         let (mut entries, mut summed): (Entries, Entries) = (vec![], vec![]);
-        for row in chunk * CHUNK..((chunk + 1) * CHUNK).min(rows) {
+        let first = rows.start + chunk * CHUNK;
+        for row in first..(first + CHUNK).min(rows.end) {
             entries.clear();
             summed.clear();
             collect(row, &mut entries);
@@ -167,7 +169,7 @@ pub(super) fn by_rows(
         }
         (lengths, indices, values)
     };
-    let parts: Vec<Part> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(part).collect();
+    let parts: Vec<Part> = (0..rows.len().div_ceil(CHUNK)).into_par_iter().map(part).collect();
     let (mut offsets, mut indices, mut values) = (vec![0u32], vec![], vec![]);
     for (lengths, own_indices, own_values) in parts {
         for length in lengths {

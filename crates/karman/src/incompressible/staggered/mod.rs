@@ -24,6 +24,8 @@ mod face_unknowns;
 mod inner_product;
 mod periodic_edges;
 mod potential;
+mod potential_constraints;
+mod rank_faces;
 mod recovery;
 mod rotation;
 mod step;
@@ -36,16 +38,17 @@ pub(super) use rotation::DualSegments;
 pub(super) use step::StaggeredStepper;
 
 use super::IncompressibleError;
-use crate::backend::{Backend, Buffer, View, blas};
+use crate::backend::{Backend, Buffer, Halo, View, blas};
 use crate::finite_volume::{CellFaces, CellField, Faces, Quantities, VectorField, Vectors, narrow};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};
-use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use inner_product::{InnerProduct, Vector, assembled};
 use karman_backend::prelude::*;
+use rank_faces::{RankFaces, RankSetUp};
 use rayon::prelude::*;
 use rotation::{Rotation, Vorticity};
 use std::sync::Arc;
@@ -71,6 +74,16 @@ pub(super) struct StaggeredFaces<F: Real> {
     pub is_unknown: Buffer<u32>,
     /// ½ for each interior face.
     pub half: Buffer<F>,
+    /// On one of several ranks, whose equations are those of the fluxes through its own faces.
+    ranks: Option<OwnEquations<F>>,
+}
+
+/// The faces of whose fluxes one of several ranks has the equations.
+struct OwnEquations<F: Real> {
+    exchange: Arc<RankFaces>,
+    /// As those of the faces of its part.
+    cell_to_face: [Buffer<F>; 2],
+    is_unknown: Buffer<u32>,
 }
 
 /// Largest |T − I| of planar faces.
@@ -127,41 +140,162 @@ impl<F: Real> StaggeredFaces<F> {
             mass: Matrix::new(backend, mass.into_converted())?,
             is_unknown: backend.upload((0..n).map(unknown).collect()),
             half,
+            ranks: None,
         })
+    }
+
+    /// The faces of a part, and the exchanges of its rank; `starts` has the first cell and the first edge of each rank, `stiffness` maps
+    /// edges to edges. All ranks call it.
+    fn of_part(
+        &self,
+        part: &Part,
+        starts: (&[usize], Vec<usize>),
+        (rotation, stiffness): (&Rotation<F>, Option<&Matrix<F>>),
+    ) -> Result<(Self, RankSetUp), IncompressibleError> {
+        let topology = &rotation.host.topology;
+        let of_edges: Vec<&Matrix<F>> = [&rotation.weights].into_iter().chain(stiffness).collect();
+        let matrices = (&self.mass, &of_edges[..]);
+        let left = &self.cells.left;
+        let set_up = RankSetUp::new(part, starts, left, matrices, topology, &self.is_unknown)?;
+        let n = self.diagonal.len();
+        let exchange = set_up.faces.clone();
+        let own = exchange.own();
+        let both = |both: &[Buffer<F>; 2]| [0, 1].map(|side| part.of_faces(&both[side]));
+        let diagonal: Vec<f64> = own.iter().map(|face| self.diagonal[*face as usize]).collect();
+        let local = |face: u32| set_up.face(face as usize);
+        let faces = StaggeredFaces {
+            backend: part.backend.clone(),
+            cells: part.cells.clone(),
+            dimension: self.dimension,
+            cell_to_face: both(&self.cell_to_face),
+            warp_corrected: self.warp_corrected.as_ref().map(both),
+            volume: part.of_cells(&self.volume),
+            mass: self.mass.listed_rows(&part.backend, own, exchange.fluxes.clone(), &local)?,
+            inverse_diagonal: part.of_list(&self.inverse_diagonal, own, n),
+            diagonal,
+            is_diagonal: self.is_diagonal,
+            is_unknown: part.of_faces(&self.is_unknown),
+            half: part.of_interior_faces(&self.half),
+            ranks: Some(OwnEquations {
+                cell_to_face: [0, 1].map(|side| part.of_list(&self.cell_to_face[side], own, n)),
+                is_unknown: part.of_list(&self.is_unknown, own, n),
+                exchange,
+            }),
+        };
+        Ok((faces, set_up))
+    }
+
+    /// Number of fluxes in the equations: through all faces, on one of several ranks through its own ones.
+    pub(super) fn n_fluxes(&self) -> usize {
+        self.exchange().map_or(self.cells.n_faces(), |exchange| exchange.fluxes.owned())
+    }
+
+    /// The exchange of fluxes on one of several ranks.
+    fn exchange(&self) -> Option<&RankFaces> {
+        self.ranks.as_ref().map(|own| &*own.exchange)
+    }
+
+    /// A vector of fluxes, with room for ghosts on one of several ranks.
+    pub(super) fn fluxes(&self) -> Buffer<F> {
+        match self.exchange() {
+            None => self.backend.zeros(self.cells.n_faces()),
+            Some(exchange) => exchange.fluxes.zeros(&self.backend, 1),
+        }
+    }
+
+    /// Room for a flux through the faces of the part of one of several ranks; none on one rank.
+    pub(super) fn room(&self) -> Option<Buffer<F>> {
+        self.exchange().map(|_| self.backend.zeros(self.cells.n_faces()))
+    }
+
+    /// Fetches the ghosts of a vector of fluxes.
+    pub(super) fn fetch(&self, fluxes: &mut Buffer<F>) {
+        if let Some(exchange) = self.exchange() {
+            exchange.fluxes.fill(fluxes, 1);
+        }
+    }
+
+    /// `flux` as a vector of fluxes, in `room` on one of several ranks, whose own faces are not those of its part.
+    pub(super) fn fluxes_of<'a>(
+        &self,
+        flux: &'a Buffer<F>,
+        room: &'a mut Option<Buffer<F>>,
+    ) -> &'a Buffer<F> {
+        match (self.exchange(), room) {
+            (Some(exchange), Some(room)) => {
+                exchange.take(&self.backend, flux, room);
+                room
+            }
+            _ => flux,
+        }
+    }
+
+    /// A vector of fluxes as that through the faces of the part of one of several ranks, in `room`.
+    pub(super) fn through_faces<'a>(
+        &self,
+        fluxes: &'a mut Buffer<F>,
+        room: &'a mut Option<Buffer<F>>,
+    ) -> &'a Buffer<F> {
+        match (self.exchange(), room) {
+            (Some(exchange), Some(room)) => {
+                exchange.give(&self.backend, fluxes, room);
+                room
+            }
+            _ => fluxes,
+        }
+    }
+
+    /// The backend of solvers of fluxes.
+    pub(super) fn of_fluxes(&self) -> &Backend {
+        self.exchange().map_or(&self.backend, |exchange| &exchange.of_fluxes)
     }
 
     /// Component `k` of the velocities of cells: `u: [n_cells]`.
     pub(super) fn to_cells(&self, k: usize, flux: &Buffer<F>, u: &mut Buffer<F>) {
         let to_face = CellToFace::of(self.warp_corrected.as_ref().unwrap_or(&self.cell_to_face));
         let cells = CellFaces::of(&self.cells, self.volume.view());
-        velocity_of_fluxes(&self.backend, u.len(), &cells, &to_face, flux, k, u);
+        velocity_of_fluxes(&self.backend, self.cells.n_cells(), &cells, &to_face, flux, k, u);
     }
 
-    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others.
+    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others; r and p have their ghosts.
     pub(super) fn add_to_faces(
         &self,
         r: &Quantities<'_, F>,
         pressure: Option<CellField<'_, F>>,
         y: &mut Buffer<F>,
     ) {
-        let faces = UnknownFaces {
-            left: self.cells.left.view(),
-            right: self.cells.right.view(),
-            is_unknown: self.is_unknown.view(),
-            volume: self.volume.view(),
-            n_interior: self.cells.n_interior(),
+        let (left, right, is_unknown, cell_to_face) = match &self.ranks {
+            None => (&self.cells.left, &self.cells.right, &self.is_unknown, &self.cell_to_face),
+            Some(OwnEquations { exchange, cell_to_face, is_unknown }) => {
+                (&exchange.left, &exchange.right, is_unknown, cell_to_face)
+            }
         };
-        let to_face = CellToFace::of(&self.cell_to_face);
+        let faces = UnknownFaces {
+            left: left.view(),
+            right: right.view(),
+            is_unknown: is_unknown.view(),
+            volume: self.volume.view(),
+            n_interior: right.len(),
+        };
+        let to_face = CellToFace::of(cell_to_face);
         let with_pressure = pressure.is_some();
         // Without pressure any field serves as argument.
         let p = pressure.unwrap_or_else(|| CellField::of_values(&self.volume));
-        let n_faces = self.cells.n_faces();
-        residual_at_faces(&self.backend, n_faces, &faces, &to_face, r, &p, with_pressure, y);
+        residual_at_faces(
+            &self.backend,
+            self.n_fluxes(),
+            &faces,
+            &to_face,
+            r,
+            &p,
+            with_pressure,
+            y,
+        );
     }
 
     /// y ← M⁻¹ x, where M is diagonal.
     pub(super) fn divide_by_mass(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
-        blas::multiply(&self.backend, x.len(), x, &self.inverse_diagonal, y);
+        blas::multiply(&self.backend, self.n_fluxes(), x, &self.inverse_diagonal, y);
     }
 
     /// shift times the diagonal of M, the preconditioning matrix.
@@ -272,10 +406,9 @@ impl<F: Real> StaggeredOperator<F> {
         rotation: Arc<Rotation<F>>,
         (shift, diffusive): (f64, f64),
     ) -> Self {
-        let n = faces.cells.n_faces();
         StaggeredOperator {
-            scratch: rotation.scratch(&faces.backend),
-            blended: faces.backend.zeros(n),
+            scratch: rotation.scratch(&faces),
+            blended: faces.fluxes(),
             faces,
             rotation,
             shift: F::from_f64(shift),
@@ -286,15 +419,22 @@ impl<F: Real> StaggeredOperator<F> {
 
 impl<F: Real> Operator<F> for StaggeredOperator<F> {
     fn unknowns(&self) -> usize {
-        self.faces.cells.n_faces()
+        self.faces.n_fluxes()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.faces.exchange().map(|exchange| &exchange.fluxes)
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
+        let (faces, n) = (&self.faces, self.faces.n_fluxes());
         let blended = &mut self.blended;
-        self.rotation.curl_of_vorticity(&self.faces, x, None, &mut self.scratch, blended);
-        blas::axpby(backend, x.len(), self.shift, x, self.diffusive, blended);
-        self.faces.mass.multiply(blended, y);
-        copy_prescribed(backend, y.len(), &self.faces.is_unknown, x, y);
+        self.rotation.curl_of_vorticity(faces, x, None, &mut self.scratch, blended);
+        blas::axpby(backend, n, self.shift, x, self.diffusive, blended);
+        faces.fetch(blended);
+        faces.mass.multiply(blended, y);
+        let is_unknown = faces.ranks.as_ref().map_or(&faces.is_unknown, |own| &own.is_unknown);
+        copy_prescribed(backend, n, is_unknown, x, y);
     }
 }
 

@@ -1,230 +1,38 @@
 //! Potentials of divergence-free fluxes: U = U_b + C E x.
 //!
-//! s = E x lives on the edges, in 2D on the nodes. Where the flux through a face is prescribed C s = 0: on
-//! these faces s is a gradient, which may be set to 0, plus a combination of generators: in 2D one constant
-//! for each connected component of this boundary but one; in 3D one homology generator for each loop of a
-//! component that bounds no part of it. A tree–cotree decomposition finds the generators: the sides that are
-//! neither in a spanning tree of the nodes nor in one of the faces; the values on the cotree follow from C s
-//! = 0. Their coefficients, the flow through a channel and around an obstacle, are unknowns.
+//! s = E x lives on the edges, in 2D on the nodes; E has the constraints by prescribed fluxes (`potential_constraints.rs`).
 //!
-//! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183, §3; the generators: Dłotko & Specogna,
-//! Commun. Comput. Phys. 14 (2013) 48.
+//! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183, §3.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
 use super::inner_product::by_rows;
+use super::potential_constraints::PotentialConstraints;
+use super::rank_faces::{RankSetUp, outside};
 use super::rotation::Rotation;
-use super::union_find::UnionFind;
-use crate::backend::{Backend, Buffer, View, blas};
+use crate::backend::{Backend, Buffer, EntryOrder, HOST_CHUNK, Halo, RankedList, View, blas};
+use crate::incompressible::IncompressibleError;
+use crate::incompressible::places::OwnFirst;
 use crate::linear::{CsrMatrix, LinearError, Matrix, Operator};
-use crate::mesh::{EdgeTopology, Mesh, SIGN_BIT, index_of, sign_of};
+use crate::mesh::partition::range_starts;
+use crate::mesh::{EdgeTopology, SIGN_BIT, index_of, sign_of};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::Real;
 use karman_backend::prelude::*;
-use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
-
-/// Constraints of the potential by prescribed fluxes, on the host.
-pub(super) struct PotentialConstraints {
-    /// Unconstrained edges, each with its own unknown, ascending.
-    pub free: Vec<u32>,
-    /// Signed edges of each generator, which share an unknown.
-    pub generators: Vec<Vec<u32>>,
-}
-
-impl PotentialConstraints {
-    /// Of a mesh whose boundary fluxes are prescribed where `dirichlet_index` is not 0.
-    pub(super) fn new(
-        mesh: &Mesh,
-        topology: &EdgeTopology,
-        dirichlet_index: &[u32],
-    ) -> PotentialConstraints {
-        let inner = mesh.n_interior_faces();
-        let is_prescribed = |face: usize| face >= inner && dirichlet_index[face - inner] > 0;
-        let is_constrained = |edge: usize| {
-            topology.edge_to_faces.of(edge).iter().any(|item| is_prescribed(index_of(*item)))
-        };
-        let mut free: Vec<u32> = (0..topology.n_edges)
-            .filter(|edge| !is_constrained(*edge))
-            .map(|edge| edge as u32)
-            .collect();
-        let faces: Vec<usize> =
-            (inner..mesh.n_faces()).filter(|face| is_prescribed(*face)).collect();
-        let generators = if mesh.dimension == 2 {
-            let mut components = boundary_components(topology, &faces);
-            if components.is_empty() {
-                // Fixes the constant of the potential.
-                free.remove(0);
-            } else {
-                let (largest, _) = components.iter().enumerate().fold((0, 0), |best, (k, p)| {
-                    if p.len() > best.1 { (k, p.len()) } else { best }
-                });
-                components.remove(largest);
-            }
-            components
-        } else {
-            homology_generators(mesh, topology, &faces)
-        };
-        PotentialConstraints { free, generators }
-    }
-
-    /// Number of unknowns.
-    pub(super) fn unknowns(&self) -> usize {
-        self.free.len() + self.generators.len()
-    }
-
-    /// E, by edges.
-    fn rows(&self, n_edges: usize) -> Vec<Vec<(u32, f64)>> {
-        let mut rows = vec![vec![]; n_edges];
-        for (k, edge) in self.free.iter().enumerate() {
-            rows[*edge as usize].push((k as u32, 1.0));
-        }
-        for (k, edges) in self.generators.iter().enumerate() {
-            for item in edges {
-                let unknown = (self.free.len() + k) as u32;
-                rows[index_of(*item)].push((unknown, f64::from(sign_of(*item))));
-            }
-        }
-        rows
-    }
-}
-
-/// Nodes of the connected components of a 2D boundary, each ascending, in the order of their first nodes.
-fn boundary_components(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut classes = UnionFind::new(topology.n_edges);
-    let mut touched = vec![false; topology.n_edges];
-    for face in faces {
-        let nodes = topology.face_to_edges.of(*face);
-        nodes.iter().for_each(|node| touched[index_of(*node)] = true);
-        classes.unite(index_of(nodes[0]) as u32, index_of(nodes[1]) as u32, 0);
-    }
-    let mut place = vec![usize::MAX; topology.n_edges];
-    let mut components: Vec<Vec<u32>> = vec![];
-    for node in (0..topology.n_edges as u32).filter(|node| touched[*node as usize]) {
-        let first = classes.find(node).0 as usize;
-        if place[first] == usize::MAX {
-            place[first] = components.len();
-            components.push(vec![]);
-        }
-        components[place[first]].push(node);
-    }
-    components
-}
-
-/// Signed edges of the homology generators of a surface: potentials without circulation around any of its
-/// `faces` that are not gradients.
-fn homology_generators(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut nodes = UnionFind::new(mesh.n_nodes());
-    let mut roles = vec![Role::Outside; topology.n_edges];
-    let mut sides = vec![];
-    for face in faces {
-        for item in topology.face_to_edges.of(*face) {
-            let edge = index_of(*item);
-            if roles[edge] != Role::Outside {
-                continue;
-            }
-            let [a, b] = topology.edge_to_nodes[edge];
-            roles[edge] = if nodes.unite(a, b, 0) { Role::Tree } else { Role::Generator };
-            sides.push(edge);
-        }
-    }
-    // A cotree of faces across the remaining sides; a surface with a rim is rooted outside.
-    let place = |face: usize| faces.binary_search(&face).ok();
-    let across = |edge: usize| -> Vec<usize> {
-        topology.edge_to_faces.of(edge).iter().filter_map(|item| place(index_of(*item))).collect()
-    };
-    let mut reached = vec![false; faces.len()];
-    let mut order: Vec<(usize, usize)> = vec![];
-    let mut queue = VecDeque::new();
-    for edge in &sides {
-        if let (Role::Generator, [only]) = (roles[*edge], &across(*edge)[..])
-            && !reached[*only]
-        {
-            (reached[*only], roles[*edge]) = (true, Role::Cotree);
-            order.push((*only, *edge));
-            queue.push_back(*only);
-        }
-    }
-    let mut next = 0;
-    loop {
-        while let Some(face) = queue.pop_front() {
-            for item in topology.face_to_edges.of(faces[face]) {
-                let edge = index_of(*item);
-                if roles[edge] != Role::Generator {
-                    continue;
-                }
-                for other in across(edge) {
-                    if !reached[other] {
-                        (reached[other], roles[edge]) = (true, Role::Cotree);
-                        order.push((other, edge));
-                        queue.push_back(other);
-                    }
-                }
-            }
-        }
-        match (next..faces.len()).find(|face| !reached[*face]) {
-            None => break,
-            Some(face) => {
-                (next, reached[face]) = (face + 1, true);
-                queue.push_back(face);
-            }
-        }
-    }
-    let generators: Vec<usize> =
-        sides.iter().copied().filter(|e| roles[*e] == Role::Generator).collect();
-    generators.iter().map(|edge| generator(*edge, &order, faces, topology)).collect()
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Not on this surface.
-    Outside,
-    /// In the tree of nodes: value 0.
-    Tree,
-    /// In the cotree: its value follows from the faces beyond.
-    Cotree,
-    /// In neither: it defines a generator.
-    Generator,
-}
-
-/// The generator of value 1 at `edge`; the faces determine the values of the cotree from its leaves on.
-fn generator(
-    edge: usize,
-    order: &[(usize, usize)],
-    faces: &[usize],
-    topology: &EdgeTopology,
-) -> Vec<u32> {
-    let mut values = std::collections::BTreeMap::from([(edge, 1i32)]);
-    for (face, cotree_edge) in order.iter().rev() {
-        let (mut sum, mut own) = (0, 0);
-        for item in topology.face_to_edges.of(faces[*face]) {
-            match values.get(&index_of(*item)) {
-                _ if index_of(*item) == *cotree_edge => own = sign_of(*item),
-                Some(value) => sum += sign_of(*item) * value,
-                None => (),
-            }
-        }
-        if sum != 0 {
-            values.insert(*cotree_edge, -sum * own);
-        }
-    }
-    let mut items = vec![];
-    for (edge, value) in values {
-        let sign = if value < 0 { SIGN_BIT } else { 0 };
-        (0..value.abs()).for_each(|_| items.push(edge as u32 | sign));
-    }
-    items
-}
 
 /// Largest number of items summed by a thread; longer rows are split.
 const SEGMENT: usize = 32;
 
 /// The potentials on a backend.
 pub(super) struct Potentials<F: Real> {
+    /// That of vectors of unknowns.
     pub backend: Backend,
     pub rotation: Arc<Rotation<F>>,
     /// Cᵀ M C: `[n_edges]` squared.
     pub stiffness: Matrix<F>,
+    /// The own unconstrained edges.
     free: Buffer<u32>,
     /// Edges of generators, and their unknowns, counted from the first of a generator.
     generator_edges: Buffer<u32>,
@@ -236,7 +44,22 @@ pub(super) struct Potentials<F: Real> {
     /// Segments of each generator, and their unknowns.
     sums: Buffer<u32>,
     pub generator_unknowns: Buffer<u32>,
-    pub constraints: PotentialConstraints,
+    /// Place of the first generator in a vector of unknowns.
+    first_generator: usize,
+    /// Of the whole mesh.
+    pub constraints: Arc<PotentialConstraints>,
+    ranks: Option<RankPotentials<F>>,
+}
+
+/// The unknowns of one of several ranks: those of consecutive edges; the generators are on the last one.
+struct RankPotentials<F: Real> {
+    whole: Arc<Potentials<F>>,
+    /// The first unknown of each rank, then the number of all.
+    starts: Vec<usize>,
+    /// Of vectors of unknowns, see [`Potentials::ghosts`].
+    halo: Arc<Halo>,
+    /// v at the edges of generators.
+    at_generators: RankedList,
 }
 
 /// Sums of segments.
@@ -286,10 +109,165 @@ impl<F: Real> Potentials<F> {
             sums: backend.upload(sums),
             generator_unknowns: backend
                 .upload((n_free as u32..constraints.unknowns() as u32).collect()),
-            constraints,
+            first_generator: n_free,
+            constraints: Arc::new(constraints),
             rotation,
             backend,
+            ranks: None,
         })
+    }
+
+    /// The first unknown and the first edge of each of several ranks, then the numbers of all; ranks have whole chunks of sums where
+    /// there are enough.
+    pub(super) fn starts(&self, ranks: usize) -> [Vec<usize>; 2] {
+        let free = &self.constraints.free;
+        let mut unknowns = range_starts(free.len(), ranks, HOST_CHUNK);
+        let first_edge = |unknown: &usize| match *unknown {
+            0 => 0,
+            unknown => free.get(unknown).map_or(self.stiffness.rows(), |edge| *edge as usize),
+        };
+        let mut edges: Vec<usize> = unknowns.iter().map(first_edge).collect();
+        edges[ranks] = self.stiffness.rows();
+        unknowns[ranks] = self.constraints.unknowns();
+        [unknowns, edges]
+    }
+
+    /// The unknowns of one of several ranks with the first unknowns `starts`, and their places. All ranks call it.
+    pub(super) fn of_rank(
+        whole: &Arc<Potentials<F>>,
+        (backend, set_up): (&Backend, &RankSetUp),
+        rotation: Arc<Rotation<F>>,
+        starts: Vec<usize>,
+    ) -> Result<(Self, OwnFirst), IncompressibleError> {
+        let (edges, group) = (&set_up.faces.edges, set_up.faces.edges.group());
+        let (rank, n_free) = (group.rank(), whole.constraints.free.len());
+        let (own, total) = (starts[rank]..starts[rank + 1], whole.constraints.unknowns());
+        let has_generators = own.end > n_free;
+        let halo = Arc::new(Halo::new(group.clone(), &starts, whole.ghosts(&own)?)?);
+        let all = 0..halo.owned() + halo.ghosts();
+        let places = all.map(|entry| halo.global(entry) as u32).collect();
+        let order = EntryOrder::new(group, (own.len(), own.len()), &[], total)?;
+        let lists = [&whole.generator_edges, &whole.generator_offsets, &whole.generator_items];
+        let [at, offsets, items] = lists.map(|list| list.as_host().unwrap_or_default());
+        let first_edge = edges.first() as u32;
+        let own_edge = |edge: u32| {
+            let local = edges.local(edge as usize).filter(|local| *local < edges.owned());
+            local.map(|local| local as u32)
+        };
+        let rows = [edges.first(), edges.first() + edges.owned()]
+            .map(|bound| at.partition_point(|edge| (*edge as usize) < bound));
+        let of_rows = offsets[rows[0]] as usize..offsets[rows[1]] as usize;
+        let of_segments = whole.segment_items.as_host().unwrap_or_default();
+        let numbered = (0u32..).zip(of_segments);
+        let owned = numbered.filter_map(|(k, item)| Some((k, own_edge(index_of(*item) as u32)?)));
+        let (listed, at_edges): (Vec<u32>, Vec<u32>) = owned.unzip();
+        let signed_places = (0u32..).zip(of_segments).map(|(k, item)| k | (item & SIGN_BIT));
+        let copied = |list: &Buffer<u32>| backend.upload_slice(list.as_host().unwrap_or_default());
+        let own_free = own.start..own.end.min(n_free);
+        let free = &whole.constraints.free[own_free.clone()];
+        let first_generator = halo.local(n_free).unwrap_or(0);
+        let unknowns = first_generator as u32..(first_generator + total - n_free) as u32;
+        let of_generators = if has_generators { unknowns.collect() } else { vec![] };
+        let potentials = Potentials {
+            backend: backend.in_order(Arc::new(order)),
+            rotation,
+            stiffness: whole.stiffness.rows_of_rank(backend, edges.clone())?,
+            free: backend.upload(free.iter().map(|edge| edge - first_edge).collect()),
+            generator_edges: backend
+                .upload(at[rows[0]..rows[1]].iter().map(|edge| edge - first_edge).collect()),
+            generator_offsets: backend.upload(
+                offsets[rows[0]..=rows[1]].iter().map(|k| k - of_rows.start as u32).collect(),
+            ),
+            generator_items: backend.upload_slice(&items[of_rows]),
+            segments: copied(&whole.segments),
+            segment_items: backend.upload(signed_places.collect()),
+            sums: copied(&whole.sums),
+            generator_unknowns: backend.upload(of_generators),
+            first_generator,
+            constraints: whole.constraints.clone(),
+            ranks: Some(RankPotentials {
+                whole: whole.clone(),
+                starts,
+                halo,
+                at_generators: RankedList::new(backend, group.clone(), &listed, at_edges)?,
+            }),
+        };
+        Ok((potentials, OwnFirst { own: own.len(), entries: places }))
+    }
+
+    /// The unknowns of other ranks that a rank with the unknowns `own` of the whole mesh needs: generators, and in 2D those that its rows
+    /// of the preconditioning matrix name.
+    fn ghosts(&self, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
+        let generators = self.constraints.free.len() as u32..self.constraints.unknowns() as u32;
+        let is_2d = self.rotation.host.topology.edge_to_nodes.is_empty();
+        Ok(match is_2d {
+            true => {
+                let rows = self.preconditioning_rows(own.clone(), 1.0, true)?;
+                outside(own, rows.column_indices().iter().copied().chain(generators))
+            }
+            false => outside(own, generators),
+        })
+    }
+
+    /// Numbers of the own unknowns.
+    pub(super) fn own(&self) -> Range<usize> {
+        match &self.ranks {
+            None => 0..self.constraints.unknowns(),
+            Some(ranks) => ranks.halo.first()..ranks.halo.first() + ranks.halo.owned(),
+        }
+    }
+
+    /// Number of own unknowns.
+    pub(super) fn unknowns(&self) -> usize {
+        self.own().len()
+    }
+
+    /// The exchange of vectors of unknowns on one of several ranks.
+    pub(super) fn halo(&self) -> Option<&Arc<Halo>> {
+        self.ranks.as_ref().map(|ranks| &ranks.halo)
+    }
+
+    /// A vector of unknowns, with room for ghosts on one of several ranks.
+    pub(super) fn vector(&self) -> Buffer<F> {
+        match self.halo() {
+            None => self.backend.zeros(self.unknowns()),
+            Some(halo) => halo.zeros(&self.backend, 1),
+        }
+    }
+
+    /// Fetches the ghosts of a vector of unknowns.
+    pub(super) fn fetch(&self, x: &mut Buffer<F>) {
+        if let Some(halo) = self.halo() {
+            halo.fill(x, 1);
+        }
+    }
+
+    /// Values at edges, with room for ghosts on one of several ranks.
+    pub(super) fn at_edges(&self) -> Buffer<F> {
+        self.rotation.at_edges(&self.backend)
+    }
+
+    /// Potentials of the whole mesh.
+    fn whole(&self) -> &Potentials<F> {
+        self.ranks.as_ref().map_or(self, |ranks| &ranks.whole)
+    }
+
+    /// The exchange of own unknowns and those of `needed` that other ranks own, on one of several ranks, which all call it.
+    pub(super) fn halo_of(
+        &self,
+        needed: impl Iterator<Item = u32>,
+    ) -> Result<Option<Arc<Halo>>, LinearError> {
+        let Some(RankPotentials { starts, halo, .. }) = &self.ranks else { return Ok(None) };
+        let ghosts = outside(&self.own(), needed);
+        Ok(Some(Arc::new(Halo::new(halo.group().clone(), starts, ghosts)?)))
+    }
+
+    /// The matrix with these own rows of unknowns. All ranks call it.
+    pub(super) fn matrix(&self, rows: CsrMatrix<f64>) -> Result<Matrix<F>, LinearError> {
+        match self.halo_of(rows.column_indices().iter().copied())? {
+            None => Matrix::new(&self.backend, rows.into_converted()),
+            Some(halo) => Matrix::of_rank(&self.backend, rows.into_converted(), halo),
+        }
     }
 
     /// Scratch buffers of products.
@@ -297,36 +275,39 @@ impl<F: Real> Potentials<F> {
         PotentialScratch(self.backend.zeros(self.segments.len() - 1))
     }
 
-    /// v ← E x: `[n_edges]`; entries of constrained edges without a generator are left at 0.
+    /// v ← E x with its ghosts: `[n_edges]`; entries of constrained edges without a generator are left at 0. x has its ghosts.
     fn spread(&self, x: &Buffer<F>, v: &mut Buffer<F>) {
         let backend = &self.backend;
         put_free(backend, self.free.len(), &self.free, x, v);
         let (edges, offsets) = (&self.generator_edges, &self.generator_offsets);
         if !edges.is_empty() {
-            let (items, first) = (&self.generator_items, self.free.len());
+            let (items, first) = (&self.generator_items, self.first_generator);
             put_generators(backend, edges.len(), edges, offsets, items, x, first, v);
         }
+        self.rotation.fetch(v);
     }
 
     /// y ← Eᵀ v.
     fn gather(&self, v: &Buffer<F>, scratch: &mut PotentialScratch<F>, y: &mut Buffer<F>) {
         let backend = &self.backend;
         take_free(backend, self.free.len(), &self.free, v, y);
-        if !self.generator_unknowns.is_empty() {
-            let (n, partial) = (scratch.0.len(), &mut scratch.0);
+        let (n, partial) = (scratch.0.len(), &mut scratch.0);
+        if n > 0 {
+            let gathered = self.ranks.as_ref().map(|of| of.at_generators.gather(backend, v));
+            let v = gathered.as_ref().unwrap_or(v);
             sum_segments(backend, n, &self.segments, &self.segment_items, v, partial);
             let (unknowns, sums) = (&self.generator_unknowns, &self.sums);
             sum_generators(backend, unknowns.len(), unknowns, sums, partial, y);
         }
     }
 
-    /// U ← C E x; v ← E x.
+    /// U ← C E x; v ← E x; x has its ghosts.
     pub(super) fn flux(&self, x: &Buffer<F>, v: &mut Buffer<F>, flux: &mut Buffer<F>) {
         self.spread(x, v);
         self.rotation.edges.curl(&self.backend, v, flux);
     }
 
-    /// y ← Eᵀ Cᵀ r; v ← Cᵀ r.
+    /// y ← Eᵀ Cᵀ r; v ← Cᵀ r; r has its ghosts.
     pub(super) fn circulation(
         &self,
         r: &Buffer<F>,
@@ -338,17 +319,32 @@ impl<F: Real> Potentials<F> {
         self.gather(v, scratch, y);
     }
 
-    /// The preconditioning matrix factor Eᵀ Cᵀ M C E, or its diagonal.
+    /// The preconditioning matrix factor Eᵀ Cᵀ M C E, or its diagonal; of one of several ranks in 3D its diagonal alone.
     pub(super) fn preconditioning_matrix(
         &self,
         factor: f64,
         whole: bool,
     ) -> Result<Matrix<F>, LinearError> {
+        let rows = self.preconditioning_rows(self.own(), factor, whole)?.into_converted();
+        match self.halo() {
+            None => Matrix::new(&self.backend, rows),
+            // Preconditioners fetch the ghosts of vectors of the solver.
+            Some(halo) => Matrix::of_rank(&self.backend, rows, halo.clone()),
+        }
+    }
+
+    /// Rows of [`Potentials::preconditioning_matrix`].
+    fn preconditioning_rows(
+        &self,
+        own: Range<usize>,
+        factor: f64,
+        whole: bool,
+    ) -> Result<CsrMatrix<f64>, LinearError> {
         let constraints = &self.constraints;
-        let stiffness = self.stiffness.to_csr()?.converted::<f64>();
+        let stiffness = self.whole_stiffness()?;
         let rows = constraints.rows(stiffness.rows());
         let signed = |item: &u32| (index_of(*item), f64::from(sign_of(*item)));
-        let matrix = by_rows(constraints.unknowns(), constraints.unknowns(), |row, entries| {
+        by_rows(own, constraints.unknowns(), |row, entries| {
             let own: Vec<(usize, f64)> = match row.checked_sub(constraints.free.len()) {
                 None => vec![(constraints.free[row] as usize, 1.0)],
                 Some(generator) => constraints.generators[generator].iter().map(signed).collect(),
@@ -362,8 +358,12 @@ impl<F: Real> Potentials<F> {
                     }
                 }
             }
-        })?;
-        Matrix::new(&self.backend, matrix.into_converted())
+        })
+    }
+
+    /// Cᵀ M C of the whole mesh.
+    pub(super) fn whole_stiffness(&self) -> Result<CsrMatrix<f64>, LinearError> {
+        Ok(self.whole().stiffness.to_csr()?.into_converted())
     }
 }
 
@@ -372,7 +372,7 @@ fn stiffness(
     topology: &EdgeTopology,
     mass: &CsrMatrix<f64>,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    by_rows(topology.n_edges, topology.n_edges, |edge, entries| {
+    by_rows(0..topology.n_edges, topology.n_edges, |edge, entries| {
         for item in topology.edge_to_faces.of(edge) {
             let sign = f64::from(sign_of(*item));
             for (face, value) in mass.row(index_of(*item)) {
@@ -399,30 +399,36 @@ pub(super) struct PotentialOperator<F: Real> {
 
 impl<F: Real> PotentialOperator<F> {
     pub(super) fn new(potentials: Arc<Potentials<F>>, (shift, diffusive): (f64, f64)) -> Self {
-        let (backend, n) = (potentials.backend.clone(), potentials.stiffness.rows());
         PotentialOperator {
             scratch: potentials.scratch(),
-            potentials,
             shift: F::from_f64(shift),
             diffusive: F::from_f64(diffusive),
-            spread: backend.zeros(n),
-            circulation: backend.zeros(n),
-            vorticity: backend.zeros(n),
+            spread: potentials.at_edges(),
+            circulation: potentials.at_edges(),
+            vorticity: potentials.at_edges(),
+            potentials,
         }
     }
 }
 
 impl<F: Real> Operator<F> for PotentialOperator<F> {
     fn unknowns(&self) -> usize {
-        self.potentials.constraints.unknowns()
+        self.potentials.unknowns()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.potentials.halo()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
         let PotentialOperator { potentials, scratch, spread, circulation, vorticity, .. } = self;
+        let (rotation, n_edges) = (&potentials.rotation, potentials.stiffness.rows());
         potentials.spread(x, spread);
         potentials.stiffness.multiply(spread, circulation);
-        potentials.rotation.weights.multiply(circulation, vorticity);
-        blas::axpby(backend, spread.len(), self.shift, spread, self.diffusive, vorticity);
+        rotation.fetch(circulation);
+        rotation.weights.multiply(circulation, vorticity);
+        blas::axpby(backend, n_edges, self.shift, spread, self.diffusive, vorticity);
+        rotation.fetch(vorticity);
         potentials.stiffness.multiply(vorticity, circulation);
         potentials.gather(circulation, scratch, y);
     }
@@ -487,124 +493,4 @@ pub(super) fn sum_generators<F: Real>(
         sum += partial[k];
     }
     sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mesh::generate::{
-        AnnulusParams, BoxParams, BoxWithObstacleParams, CylinderInChannelParams, Element,
-    };
-    use crate::mesh::{MeshOptions, RawMesh};
-
-    /// The rank of a matrix by elimination.
-    fn rank(mut rows: Vec<Vec<f64>>) -> usize {
-        let mut found = 0;
-        let columns = rows.first().map_or(0, Vec::len);
-        for column in 0..columns {
-            let size = |row: &Vec<f64>| row[column].abs();
-            let best =
-                (found..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b])));
-            let Some(best) = best.filter(|row| size(&rows[*row]) > 1e-9) else { continue };
-            rows.swap(found, best);
-            let pivot = rows[found].clone();
-            for row in rows.iter_mut().skip(found + 1) {
-                let factor = row[column] / pivot[column];
-                if factor != 0.0 {
-                    row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p);
-                }
-            }
-            found += 1;
-        }
-        found
-    }
-
-    /// Rank of C E, nullity of D on faces of unknown flux, and the number of generators.
-    fn ranks(raw: RawMesh, open: &[&str]) -> (usize, usize, usize) {
-        let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
-        let inner = mesh.n_interior_faces();
-        let mut dirichlet_index = vec![1; mesh.n_faces() - inner];
-        for name in open {
-            let patch = mesh.patches.iter().find(|patch| patch.name == *name).unwrap();
-            patch.faces.clone().for_each(|face| dirichlet_index[face - inner] = 0);
-        }
-        let free = |face: usize| face < inner || dirichlet_index[face - inner] == 0;
-        let topology = EdgeTopology::new(&mesh);
-        let constraints = PotentialConstraints::new(&mesh, &topology, &dirichlet_index);
-        let columns = constraints.rows(topology.n_edges);
-        let mut of_potentials = vec![];
-        for face in 0..mesh.n_faces() {
-            let mut row = vec![0.0; constraints.unknowns()];
-            for item in topology.face_to_edges.of(face) {
-                for (unknown, sign) in &columns[index_of(*item)] {
-                    row[*unknown as usize] += f64::from(sign_of(*item)) * sign;
-                }
-            }
-            let empty = row.iter().all(|entry| *entry == 0.0);
-            assert!(free(face) || empty, "a potential changes the prescribed flux of face {face}");
-            of_potentials.push(row);
-        }
-        let divergence: Vec<Vec<f64>> = (0..mesh.n_cells())
-            .map(|cell| {
-                let mut row = vec![0.0; mesh.n_faces()];
-                for item in mesh.cell_to_faces.of(cell).iter().filter(|i| free(index_of(**i))) {
-                    row[index_of(*item)] = f64::from(sign_of(*item));
-                }
-                row
-            })
-            .collect();
-        let unknown_faces = (0..mesh.n_faces()).filter(|face| free(*face)).count();
-        (rank(of_potentials), unknown_faces - rank(divergence), constraints.generators.len())
-    }
-
-    fn box_mesh(element: Element, cells: &[usize]) -> RawMesh {
-        let (cells, element) = (cells.to_vec(), Some(element));
-        let size = vec![1.0; cells.len()];
-        BoxParams { size, cells, element, ..BoxParams::default() }.generate().unwrap()
-    }
-
-    fn around_a_box(cells: [usize; 3], dimension: usize) -> RawMesh {
-        let outer = BoxParams {
-            size: vec![1.0; dimension],
-            cells: cells[..dimension].to_vec(),
-            ..BoxParams::default()
-        };
-        let (obstacle_min, obstacle_max) = ([0.34, 0.34], [0.66, 0.66]);
-        BoxWithObstacleParams { outer, obstacle_min, obstacle_max }.generate().unwrap()
-    }
-
-    #[test]
-    fn potentials_span_all_divergence_free_fluxes() {
-        let channel = CylinderInChannelParams {
-            cells_around: 8,
-            cells_radial: 1,
-            cells_wake: 2,
-            ..CylinderInChannelParams::default()
-        };
-        let ring = AnnulusParams { cells: vec![1, 6], ..AnnulusParams::default() };
-        let tube =
-            AnnulusParams { cells: vec![1, 6, 2], length: Some(1.0), ..AnnulusParams::default() };
-        let all = ["xmin", "xmax", "ymin", "ymax"];
-        let (triangles, tetrahedra) = (Element::Triangle, Element::Tetrahedron);
-        let hexahedra = Element::Hexahedron;
-        let cases: Vec<(&str, RawMesh, Vec<&str>, usize)> = vec![
-            ("box", box_mesh(triangles, &[3, 3]), vec![], 0),
-            ("channel", box_mesh(triangles, &[3, 3]), vec!["xmin", "xmax"], 1),
-            ("open box", box_mesh(triangles, &[3, 3]), all.to_vec(), 0),
-            ("ring", ring.generate().unwrap(), vec![], 1),
-            ("cylinder", channel.generate().unwrap(), vec!["outlet"], 1),
-            ("3D box", box_mesh(tetrahedra, &[2, 2, 2]), vec![], 0),
-            ("duct", box_mesh(tetrahedra, &[2, 2, 2]), vec!["xmin", "xmax"], 1),
-            ("three sides open", box_mesh(hexahedra, &[3, 3, 3]), vec!["xmin", "xmax", "zmax"], 0),
-            ("open corner", box_mesh(hexahedra, &[2, 2, 2]), vec!["xmin", "ymin"], 0),
-            ("through-body", around_a_box([3, 3, 1], 3), vec![], 2),
-            ("body in a duct", around_a_box([3, 3, 2], 3), vec!["xmin", "xmax"], 3),
-            ("tube", tube.generate().unwrap(), vec!["zmin", "zmax"], 2),
-        ];
-        for (name, raw, open, expected) in cases {
-            let (rank, nullity, generators) = ranks(raw, &open);
-            assert_eq!(rank, nullity, "{name}: {generators} generators");
-            assert_eq!(generators, expected, "{name}");
-        }
-    }
 }

@@ -14,34 +14,38 @@
 use super::StaggeredFaces;
 use super::inner_product::{InnerProduct, Vector, assembled, by_rows};
 use super::periodic_edges::PeriodicEdges;
-use crate::backend::{Backend, Buffer, View};
+use super::rank_faces::{RankFaces, RankSetUp};
+use crate::backend::{Backend, Buffer, Halo, View};
 use crate::finite_volume::{VectorField, Vectors, narrow};
 use crate::incompressible::{FlowCondition, IncompressibleError};
 use crate::linear::{CsrMatrix, Matrix};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
-use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
-use crate::operators::EdgeIncidence;
+use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
 use crate::operators::incidence::{with_sign, without_sign};
+use crate::operators::{EdgeIncidence, Incidence};
 use crate::real::Real;
 use karman_backend::prelude::*;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The vorticity of fluxes and its curl.
 pub(in crate::incompressible) struct Rotation<F: Real> {
     /// Edges of faces and faces of edges; in 2D nodes.
     pub edges: EdgeIncidence,
-    /// Edges on the host.
-    pub host: PeriodicEdges,
+    /// Edges on the host, of the whole mesh.
+    pub host: Arc<PeriodicEdges>,
     /// W: `[n_edges]` squared.
     pub weights: Matrix<F>,
-    /// The vorticity at nodes.
-    pub nodes: NodalVorticity,
-    /// Boundary dual segments by boundary faces.
-    pub face_segments: BoundarySegments<F>,
+    /// The vorticity at nodes of the whole mesh.
+    pub nodes: Arc<NodalVorticity>,
+    /// Boundary dual segments by boundary faces of the whole mesh.
+    pub face_segments: Arc<BoundarySegments<F>>,
     /// Boundary dual segments by boundary edges.
     edge_segments: BoundarySegments<F>,
     /// The boundary edges of their rows.
     boundary_edges: Buffer<u32>,
+    /// On one of several ranks the exchanges of values at edges and at faces of the boundary.
+    exchanges: Option<[Arc<Halo>; 2]>,
 }
 
 /// The vorticity at nodes from circulations: ω_n = Σ Γ_e v over the edges at the node outside slip walls, in
@@ -99,6 +103,8 @@ pub(in crate::incompressible) struct Vorticity<F: Real> {
     pub circulation: Buffer<F>,
     /// W Γ: `[n_edges]`.
     pub strength: Buffer<F>,
+    /// The velocity at the boundary by component, with ghosts, on one of several ranks.
+    at_boundary: Vec<Buffer<F>>,
 }
 
 impl<F: Real> Rotation<F> {
@@ -118,34 +124,118 @@ impl<F: Real> Rotation<F> {
         Ok(Rotation {
             edges: EdgeIncidence::new(backend, &host.topology),
             weights: Matrix::new(backend, weights.into_converted())?,
-            nodes,
-            face_segments,
+            nodes: Arc::new(nodes),
+            face_segments: Arc::new(face_segments),
             edge_segments,
             boundary_edges,
-            host,
+            host: Arc::new(host),
+            exchanges: None,
         })
     }
 
+    /// The rows of one of several ranks.
+    pub(super) fn of_rank(
+        &self,
+        backend: &Backend,
+        set_up: &RankSetUp,
+    ) -> Result<Self, IncompressibleError> {
+        let EdgeTopology { face_to_edges, edge_to_faces, .. } = &self.host.topology;
+        let RankFaces { edges, boundary, .. } = &*set_up.faces;
+        let (boundary_edges, edge_segments) = self.segments_of_rank(backend, set_up);
+        Ok(Rotation {
+            edges: EdgeIncidence {
+                face_edges: Incidence::new(backend, &set_up.rows_of_faces(face_to_edges)),
+                edge_faces: Incidence::new(backend, &set_up.rows_of_edges(edge_to_faces)),
+                edge_nodes: backend.upload(vec![]),
+            },
+            weights: self.weights.rows_of_rank(backend, edges.clone())?,
+            nodes: self.nodes.clone(),
+            face_segments: self.face_segments.clone(),
+            edge_segments,
+            boundary_edges,
+            host: self.host.clone(),
+            exchanges: Some([edges.clone(), boundary.clone()]),
+        })
+    }
+
+    /// The boundary edges of one of several ranks, and their segments.
+    fn segments_of_rank(
+        &self,
+        backend: &Backend,
+        set_up: &RankSetUp,
+    ) -> (Buffer<u32>, BoundarySegments<F>) {
+        let BoundarySegments { offsets, items, vectors } = &self.edge_segments;
+        let lists = [&self.boundary_edges, offsets, items];
+        let [edges, offsets, items] = lists.map(|list| list.as_host().unwrap_or_default());
+        let own = set_up.own_edges.clone();
+        let place = |bound: usize| edges.partition_point(|edge| (*edge as usize) < bound);
+        let rows = place(own.start)..place(own.end);
+        let of_rows = offsets[rows.start]..offsets[rows.end];
+        let local = |item: &u32| {
+            let Some(face) = set_up.boundary_face(index_of(*item)) else {
+                unreachable!("boundary faces around own edges are own or ghosts")
+            };
+            face | (item & SIGN_BIT)
+        };
+        let vectors = vectors.as_host().unwrap_or_default().chunks_exact(items.len().max(1));
+        let range = of_rows.start as usize..of_rows.end as usize;
+        let vectors = vectors.flat_map(|component| component[range.clone()].iter().copied());
+        let segments = BoundarySegments {
+            offsets: backend.upload(
+                offsets[rows.start..=rows.end]
+                    .iter()
+                    .map(|offset| offset - of_rows.start)
+                    .collect(),
+            ),
+            items: backend.upload(items[range.clone()].iter().map(local).collect()),
+            vectors: backend.upload(vectors.collect()),
+        };
+        let first = own.start as u32;
+        (backend.upload(edges[rows].iter().map(|edge| edge - first).collect()), segments)
+    }
+
     /// Buffers for [`Rotation::curl_of_vorticity`].
-    pub(super) fn scratch(&self, backend: &Backend) -> Vorticity<F> {
-        let (n, n_edges) = (self.edges.face_edges.len, self.edges.n_edges());
+    pub(super) fn scratch(&self, faces: &StaggeredFaces<F>) -> Vorticity<F> {
+        let backend = faces.backend();
+        let at_boundary = self
+            .exchanges
+            .iter()
+            .flat_map(|[_, boundary]| (0..faces.dimension).map(|_| boundary.zeros(backend, 1)));
         Vorticity {
-            line_integrals: backend.zeros(n),
-            circulation: backend.zeros(n_edges),
-            strength: backend.zeros(n_edges),
+            line_integrals: faces.fluxes(),
+            circulation: self.at_edges(backend),
+            strength: self.at_edges(backend),
+            at_boundary: at_boundary.collect(),
         }
     }
 
-    /// y ← C W (Cᵀ M x + boundary), the boundary term by the velocity at boundary faces if given.
+    /// Values at edges, with room for ghosts on one of several ranks.
+    pub(super) fn at_edges(&self, backend: &Backend) -> Buffer<F> {
+        match &self.exchanges {
+            None => backend.zeros(self.edges.n_edges()),
+            Some([edges, _]) => edges.zeros(backend, 1),
+        }
+    }
+
+    /// Fetches the ghosts of values at edges on one of several ranks.
+    pub(super) fn fetch(&self, values: &mut Buffer<F>) {
+        if let Some([edges, _]) = &self.exchanges {
+            edges.fill(values, 1);
+        }
+    }
+
+    /// y ← C W (Cᵀ M x + boundary), the boundary term by the components of the velocity at boundary faces if given; x has its
+    /// ghosts.
     pub(super) fn curl_of_vorticity(
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
-        at_boundary: Option<&VectorField<'_, F>>,
+        at_boundary: Option<&[&Buffer<F>]>,
         scratch: &mut Vorticity<F>,
         y: &mut Buffer<F>,
     ) {
         self.vorticity(faces, x, at_boundary, scratch);
+        self.fetch(&mut scratch.strength);
         self.edges.curl(faces.backend(), &scratch.strength, y);
     }
 
@@ -154,22 +244,35 @@ impl<F: Real> Rotation<F> {
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
-        at_boundary: Option<&VectorField<'_, F>>,
+        at_boundary: Option<&[&Buffer<F>]>,
         scratch: &mut Vorticity<F>,
     ) {
         let backend = faces.backend();
         faces.mass.multiply(x, &mut scratch.line_integrals);
+        faces.fetch(&mut scratch.line_integrals);
         self.edges.rotation(backend, &scratch.line_integrals, &mut scratch.circulation);
-        if let Some(velocity) = at_boundary {
+        if let Some(own) = at_boundary {
+            let with_ghosts: Vec<&Buffer<F>> = match &self.exchanges {
+                None => own.to_vec(),
+                Some([_, boundary]) => {
+                    let both = own.iter().zip(&mut scratch.at_boundary);
+                    let extended = both.map(|(own, all)| {
+                        boundary.extend(own, all);
+                        &*all
+                    });
+                    extended.collect()
+                }
+            };
             add_dual_segments(
                 backend,
                 self.boundary_edges.len(),
                 &self.boundary_edges,
                 &self.edge_segments.view(faces.dimension),
-                velocity,
+                &VectorField::of(&with_ghosts),
                 &mut scratch.circulation,
             );
         }
+        self.fetch(&mut scratch.circulation);
         self.weights.multiply(&scratch.circulation, &mut scratch.strength);
     }
 }
@@ -319,7 +422,7 @@ fn weights_2d(
         }
     }
     let weight = |node: usize| if slips[node] { 0.0 } else { 1.0 / areas[node] };
-    let weights = by_rows(n, n, |node, entries| entries.push((node as u32, weight(node))))?;
+    let weights = by_rows(0..n, n, |node, entries| entries.push((node as u32, weight(node))))?;
     let each = (0..n as u32).collect();
     let nodes = NodalVorticity {
         edges: Adjacency { offsets: (0..=n as u32).collect(), items: each },

@@ -1,13 +1,15 @@
 //! Common parts of both staggered steps, and the classical fractional step.
 
 use super::face_unknowns::{Staggered, cell_residuals};
-use crate::backend::{Buffer, blas};
+use crate::backend::Buffer;
 use crate::incompressible::flow::Flow;
+use crate::incompressible::places::{Place, UnknownPlaces};
 use crate::incompressible::stage::{OldLevel, StageOfStep, stage_flux};
 use crate::incompressible::step::{Step, StepSolves};
 use crate::incompressible::stepper::Stepper;
 use crate::incompressible::{IncompressibleError, StepSystem};
 use crate::linear::SolveOutcome;
+use crate::operators::Part;
 use crate::real::Real;
 
 /// The classical fractional step: predictor for the fluxes, projection.
@@ -34,8 +36,7 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         staggered.prescribe_boundary_fluxes(flow, step)?;
         staggered.flux_residual(flow, step)?;
         let momentum = staggered.predict_flux(flow, coefficients)?;
-        let (n_faces, one) = (flow.n_faces(), F::literal(1.0));
-        blas::axpy(&flow.backend, n_faces, one, &staggered.increment, &mut flow.flux);
+        staggered.add_increment(flow);
         let shift = coefficients.bdf.shift;
         let factors = (shift, coefficients.theta);
         let pressure = flow.pressure.project_step(&flow.faces, factors, &mut flow.flux)?;
@@ -54,12 +55,13 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         let staggered = &mut self.staggered;
         cell_residuals(flow, &stage.coefficients());
         staggered.compute_rate(flow);
+        let faces = staggered.faces.clone();
         stage_flux(
             &flow.backend,
             flow.n_faces(),
-            &staggered.faces.is_unknown,
+            &faces.is_unknown,
             &old.at_faces,
-            &staggered.change,
+            staggered.rate(),
             F::from_f64(stage.stage.alpha),
             F::from_f64(stage.step),
             &mut flow.flux,
@@ -72,7 +74,18 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         Ok(outcome)
     }
 
-    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+    fn of_part(
+        &self,
+        part: &Part,
+        starts: &[usize],
+    ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
+        let edges = self.staggered.equal_edges(part);
+        let (staggered, _, fluxes) = self.staggered.of_part(part, starts, edges, None)?;
+        let places = UnknownPlaces { fluxes, ..UnknownPlaces::default() };
+        Ok((Box::new(StaggeredStepper { staggered }), places))
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, Place, &Buffer<F>)> {
         self.staggered.arrays()
     }
 

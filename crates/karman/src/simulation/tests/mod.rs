@@ -14,6 +14,7 @@ mod processes;
 mod ranks;
 mod ranks_by_metis;
 mod ranks_of_flow;
+mod ranks_of_fluxes;
 mod ranks_of_gas;
 mod ranks_of_nodes;
 mod ranks_with_adaptation;

@@ -71,9 +71,10 @@ pub(super) fn assert_files_of_processes(text: &str, count: usize, want: &Files) 
 #[test]
 fn processes_have_the_files_of_one_rank_and_the_first_writes_them() {
     let flow = super::ranks_of_flow::text_of_processes();
+    let fluxes = super::ranks_of_fluxes::text_of_processes();
     let gas = super::ranks_of_gas::text_of_processes();
     let heat = [(case(BLOCK, STEADY, 1), 2), (case(BLOCK, IN_TIME, 1), 3)];
-    for (text, count) in heat.into_iter().chain([(flow, 3), (gas, 2)]) {
+    for (text, count) in heat.into_iter().chain([(flow, 3), (fluxes, 2), (gas, 2)]) {
         assert_files_of_processes(&text, count, &results(&text));
     }
 }

@@ -281,6 +281,13 @@ fn partitions_that_do_not_exist_are_refused_by_name() {
         "ranks = 2: partition = \"metis\" and [adapt] exclude each other, as an adaptation depends on the order of the cells; set \
          partition = \"hilbert\""
     );
+    let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [20, 20]\n[incompressible]\nscheme = \"staggered\"\n\
+                kinematic_viscosity = 0.1\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
+                ymax.moving_wall = [1.0, 0.0]\n[time]\nstep = 0.01\nend = 0.1\nRUN\n";
+    assert_eq!(
+        said(&on(flow, 2, "metis")),
+        "ranks = 2: partition = \"metis\" is not for fluxes as unknowns; set partition = \"hilbert\", or scheme = \"collocated\""
+    );
 }
 
 /// Fewer nodes than two a rank: one has none that is not of an earlier part.

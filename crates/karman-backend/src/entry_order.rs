@@ -1,0 +1,89 @@
+//! The order of the entries of vectors of which a rank has a range of the entries of one rank and single ones.
+
+use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
+use super::reduce::{Reduction, accumulate};
+use super::{BackendError, HOST_CHUNK};
+use std::sync::Arc;
+
+/// The order in which one rank has the entries of a vector of which each of several ranks has consecutive ones, rank after rank, and
+/// behind those of all ranks single ones in any order: fluxes through interior faces, then through the faces of the boundary.
+pub struct EntryOrder {
+    /// Number of own entries.
+    pub(super) own: usize,
+    /// Number of the entries of all ranks.
+    pub(super) of_ranks: usize,
+    /// Those that are consecutive, the first ones.
+    pub(super) consecutive: usize,
+    /// The own single entries.
+    singles: Vec<u32>,
+    /// Place in the vector of one rank of the single entries of all ranks, by rank.
+    places: Vec<u32>,
+    /// First of each rank in `places`, and their number.
+    starts: Vec<usize>,
+    /// Their order in the vector of one rank.
+    ascending: Vec<u32>,
+    /// Number of entries of the vector of one rank.
+    pub(super) total: usize,
+}
+
+impl EntryOrder {
+    /// The order of `own` entries of this rank, of which the first `consecutive` are consecutive; `singles` are pairs of an own entry
+    /// and its place in the vector of one rank, which has `total` entries. Entries that are neither are 0 in all vectors that
+    /// are reduced. All ranks call it.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where a rank failed.
+    pub fn new(
+        group: &Arc<dyn Group>,
+        (own, consecutive): (usize, usize),
+        singles: &[(u32, u32)],
+        total: usize,
+    ) -> Result<EntryOrder, BackendError> {
+        let (entries, own_places): (Vec<u32>, Vec<u32>) = singles.iter().copied().unzip();
+        let (places, starts) = gather_lists(&**group, &own_places)?;
+        let (counts, _) = gather_lists(&**group, &[own as u32])?;
+        let of_ranks = counts.into_iter().map(|count| count as usize).sum();
+        let mut ascending: Vec<u32> = (0..places.len() as u32).collect();
+        ascending.sort_unstable_by_key(|single| places[*single as usize]);
+        let singles = entries;
+        Ok(EntryOrder { own, of_ranks, consecutive, singles, places, starts, ascending, total })
+    }
+
+    /// Adds the contributions of the single entries of all ranks to the blocks of the consecutive ones.
+    pub(super) fn add_singles<const K: usize>(
+        &self,
+        group: &dyn Group,
+        identities: [f64; K],
+        entity: &(impl Fn(usize, &mut [f64; K]) + Sync + Send),
+        blocks: &mut [[f64; K]],
+    ) {
+        if self.places.is_empty() {
+            return;
+        }
+        let own: Vec<[f64; K]> = self
+            .singles
+            .iter()
+            .map(|entry| {
+                let mut contribution = identities;
+                entity(*entry as usize, &mut contribution);
+                contribution
+            })
+            .collect();
+        let mut all = vec![identities; self.places.len()];
+        let bytes: Vec<usize> =
+            self.starts.iter().map(|start| start * K * size_of::<f64>()).collect();
+        let (own, into) = (bytes_of(own.as_flattened()), bytes_of_mut(all.as_flattened_mut()));
+        // A failure ends the group; the next read reports it.
+        if group.gather_all(own, into, &bytes).is_err() {
+            return;
+        }
+        let operations = identities.map(Reduction::of_identity);
+        for single in &self.ascending {
+            let single = *single as usize;
+            let totals = &mut blocks[self.places[single] as usize / HOST_CHUNK];
+            for k in 0..K {
+                totals[k] = accumulate(totals[k], all[single][k], operations[k]);
+            }
+        }
+    }
+}
