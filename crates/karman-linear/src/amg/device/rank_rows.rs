@@ -171,6 +171,14 @@ fn list_beyond<T: Real>(
     }
 }
 
+/// The numbers of the ghosts; one number that is not read where there are none.
+fn ghosts_of(backend: &Backend, halo: Option<&Halo>) -> Buffer<u32> {
+    match halo.map_or(&[][..], Halo::ghost_numbers) {
+        [] => backend.zeros(1),
+        numbers => backend.upload_slice(numbers),
+    }
+}
+
 /// Columns outside `own` in `rows` of a matrix, ascending.
 pub(in crate::amg) fn columns_beyond<T: Real>(
     a: &Matrix<T>,
@@ -200,7 +208,7 @@ pub(in crate::amg) fn rows_of_rank<T: Real>(
     rows: Range<usize>,
     halo: Option<&Halo>,
 ) -> Result<Matrix<T>, BackendError> {
-    let ghosts = backend.upload_slice(halo.map_or(&[][..], Halo::ghost_numbers));
+    let ghosts = ghosts_of(backend, halo);
     let (columns, n_columns) = match halo {
         Some(halo) => (RankColumns::of(halo, &ghosts), halo.owned() + halo.ghosts()),
         None => {
@@ -255,7 +263,7 @@ pub(in crate::amg) fn of_all_ranks<T: Real>(
     if entries > u32::MAX as usize {
         return Err(LinearError::TooLarge { entries });
     }
-    let ghosts = backend.upload_slice(halo.ghost_numbers());
+    let ghosts = ghosts_of(backend, Some(halo));
     let of_rank = RankColumns::of(halo, &ghosts);
     let own = copied(backend, matrix, (0, matrix.rows()), &of_rank, Numbers::Global, halo.total())?;
     let mut counts = backend.scratch(matrix.rows());
