@@ -114,6 +114,10 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     with_diagonal: bool,
 ) -> Result<Matrix<S>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
+    if n == 0 {
+        let pattern = [backend.zeros(1), backend.upload(vec![])];
+        return Ok(Matrix::sliced(backend, 0, [a.columns(), 0], pattern, backend.upload(vec![])));
+    }
     let mut counts = backend.scratch(n);
     count_entries(backend, n, &a.pattern_view(), with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);

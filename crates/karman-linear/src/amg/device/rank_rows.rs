@@ -186,6 +186,9 @@ pub(in crate::amg) fn columns_beyond<T: Real>(
     own: &Range<usize>,
 ) -> Result<Vec<u32>, BackendError> {
     let (backend, n) = (a.backend(), rows.len());
+    if n == 0 {
+        return Ok(vec![]);
+    }
     let (first, owned) = (own.start as u32, own.len() as u32);
     let mut counts = backend.scratch(n);
     count_beyond(backend, n, &a.pattern_view(), rows.start, first, owned, &mut counts);
@@ -228,6 +231,10 @@ fn copied<T: Real>(
     numbers: Numbers,
     n_columns: usize,
 ) -> Result<Matrix<T>, BackendError> {
+    if n == 0 {
+        let pattern = [backend.zeros(1), backend.upload(vec![])];
+        return Ok(Matrix::compressed(backend, n_columns, pattern, backend.upload(vec![])));
+    }
     let mut counts = backend.scratch(n);
     count_of_row(backend, n, &a.pattern_view(), first, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
