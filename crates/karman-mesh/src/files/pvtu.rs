@@ -34,7 +34,10 @@ pub fn write(path: &Path, piece: &VtuData<'_>, pieces: &[String]) -> Result<(), 
     let arrays = vtu::arrays_of(piece).map_err(|problem| file_error(path, problem))?;
     for (section, arrays) in ["PPointData", "PCellData", "PPoints"].iter().zip(arrays) {
         text += &format!("<{section}>\n");
-        arrays.iter().for_each(|array| text += &format!("<P{array}/>\n"));
+        for array in arrays {
+            text += &array.replacen("<DataArray", "<PDataArray", 1);
+            text += "/>\n";
+        }
         text += &format!("</{section}>\n");
     }
     for piece in pieces {
@@ -295,6 +298,33 @@ mod tests {
             assert_eq!((read.cell_fields.len(), read.node_fields[0].components), (1, 3));
             assert_eq!(read_mesh(&path).unwrap(), read.mesh);
         }
+    }
+
+    #[test]
+    fn the_file_has_the_arrays_of_a_piece() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.pvtu");
+        write_piece(&path, &gmsh("triangles_coarse"), &[0, 1], "a<b");
+        insta::assert_snapshot!(std::fs::read_to_string(&path).unwrap(), @r#"
+        <?xml version="1.0"?>
+        <VTKFile type="PUnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">
+        <PUnstructuredGrid GhostLevel="0">
+        <PPointData>
+        <PDataArray type="Float64" Name="flow" NumberOfComponents="3"/>
+        <PDataArray type="Int32" Name="node_number" NumberOfComponents="1"/>
+        </PPointData>
+        <PCellData>
+        <PDataArray type="Float64" Name="a&lt;b" NumberOfComponents="1"/>
+        <PDataArray type="Int32" Name="region" NumberOfComponents="1"/>
+        <PDataArray type="Int32" Name="cell_number" NumberOfComponents="1"/>
+        </PCellData>
+        <PPoints>
+        <PDataArray type="Float64" Name="Points" NumberOfComponents="3"/>
+        </PPoints>
+        <Piece Source="piece_0.vtu"/>
+        </PUnstructuredGrid>
+        </VTKFile>
+        "#);
     }
 
     #[test]
