@@ -89,8 +89,11 @@ pub struct Device {
     name: String,
     planes: bool,
     graphs: bool,
-    /// Devices of the ranks of this process, where the runtime copies data between them.
-    pub(super) collective: Vec<cubecl::device::DeviceId>,
+    /// Devices of the ranks of this process, one each; empty where ranks share a device.
+    pub(super) of_ranks: Vec<cubecl::device::DeviceId>,
+    /// The exchange with the devices of other ranks.
+    #[cfg(feature = "cuda")]
+    pub(super) peers: Option<super::peer_exchange::PeerExchange>,
     few_entities: usize,
     shared_bytes: usize,
     largest_block: usize,
@@ -116,7 +119,7 @@ impl Device {
         let mut device = Device::from_cubecl(kind, &found[rank % found.len()]);
         if size > 1 && size <= found.len() {
             found.truncate(size);
-            device.join(found.iter().map(cubecl::Device::to_id).collect());
+            device.of_ranks = found.iter().map(cubecl::Device::to_id).collect();
         }
         let double = f64::elem_type_native();
         let usage = device.client.properties().type_usage(double);
@@ -151,7 +154,9 @@ impl Device {
             name,
             planes,
             graphs,
-            collective: vec![],
+            of_ranks: vec![],
+            #[cfg(feature = "cuda")]
+            peers: None,
             few_entities: processors * 1024,
             shared_bytes: hardware.max_shared_memory_size,
             largest_block: hardware.max_units_per_cube as usize,

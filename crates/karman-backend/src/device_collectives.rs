@@ -1,21 +1,70 @@
 //! Collectives of the runtime of devices.
 
-use super::{Buffer, Device, Element};
-use cubecl::device::DeviceId;
+use super::device::Handle;
+use super::device_exchange::Entries;
+use super::group::Group;
+use super::halo::VectorLayout;
+use super::{BackendError, Buffer, Device, Element};
 use cubecl::ir::{ElemType, UIntKind};
 use cubecl::server::ReduceOperation;
 
 impl Device {
-    /// Joins the devices of the ranks of this process, one each, where the runtime copies data between them.
-    pub(super) fn join(&mut self, devices: Vec<DeviceId>) {
-        if self.client().has_device_transport() {
-            self.collective = devices;
+    /// Connects the devices of the ranks, where each rank of this process has one. All ranks call it.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where a rank failed.
+    #[cfg(feature = "cuda")]
+    pub(super) fn connect(&mut self, group: &dyn Group) -> Result<(), BackendError> {
+        if self.has_graphs() && !self.of_ranks.is_empty() {
+            let own = self.of_ranks[group.rank()];
+            self.peers = super::peer_exchange::PeerExchange::new(own, group)?;
         }
+        Ok(())
+    }
+
+    /// Nothing: no runtime of this build has memory that several devices read.
+    #[cfg(not(feature = "cuda"))]
+    pub(super) fn connect(&mut self, _: &dyn Group) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    /// The entries `given` of `from` go to all ranks, and `taken` of `to` come from them, of which rank r gives
+    /// `starts[r]..starts[r + 1]`; false where the devices do not read each other's memory. All ranks call it.
+    #[cfg(feature = "cuda")]
+    pub(super) fn exchange(
+        &self,
+        given: (Entries<'_>, VectorLayout, &Handle),
+        taken: (Entries<'_>, VectorLayout, &Handle),
+        starts: &[usize],
+    ) -> bool {
+        let Some(peers) = &self.peers else { return false };
+        peers.exchange(self, given, taken, starts);
+        true
+    }
+
+    /// False: no runtime of this build has memory that several devices read.
+    #[cfg(not(feature = "cuda"))]
+    pub(super) fn exchange(
+        &self,
+        _: (Entries<'_>, VectorLayout, &Handle),
+        _: (Entries<'_>, VectorLayout, &Handle),
+        _: &[usize],
+    ) -> bool {
+        false
+    }
+
+    /// Whether numbers go from device to device, which can be recorded.
+    pub(super) fn exchanges_by_itself(&self) -> bool {
+        #[cfg(feature = "cuda")]
+        if self.peers.is_some() {
+            return true;
+        }
+        self.has_collectives()
     }
 
     /// Whether the runtime copies data to the devices of the other ranks.
     pub(super) fn has_collectives(&self) -> bool {
-        !self.collective.is_empty()
+        !self.of_ranks.is_empty() && self.client().has_device_transport()
     }
 
     /// The first `count` elements of `sums` ← Σ over ranks of those of `own`, as unsigned words.
@@ -29,7 +78,7 @@ impl Device {
         let part = |buffer: &Buffer<T>| buffer.device_handle().clone().offset_end(unused);
         let mut client = self.client().clone();
         let words = ElemType::UInt(UIntKind::U32);
-        let devices = self.collective.clone();
+        let devices = self.of_ranks.clone();
         client.all_reduce(part(own), part(sums), words, devices, ReduceOperation::Sum);
         client.sync_collective();
     }

@@ -1,11 +1,44 @@
 //! Exchange between the devices of ranks.
 //!
-//! Where each rank has a device of its own in this process and the runtime copies data between them (NCCL), numbers are gathered
-//! by a sum of words: each rank has its own among zeros, so that the sum has the bits of all. It is queued as a kernel is, and can
-//! be recorded. Else numbers pass through the host, and the ranks wait for them.
+//! Where each rank has a device of its own in this process and devices read each other's memory, kernels exchange. Where the
+//! runtime copies data between devices otherwise (NCCL), numbers are gathered by a sum of words: each rank has its own among
+//! zeros, so that the sum has the bits of all. Both are queued as kernels are, and can be recorded. Else numbers pass through the
+//! host, and the ranks wait for them.
 
 use super::group::{bytes_of, bytes_of_mut};
+use super::halo::VectorLayout;
 use super::{Backend, BackendError, Buffer, Element, blas};
+
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+/// Entries of a vector that a rank gives or takes.
+pub(super) enum Entries<'a> {
+    /// Consecutive ones.
+    From {
+        /// The first.
+        first: usize,
+        /// Their number.
+        count: usize,
+    },
+    /// Those that are given are at the listed places. Of all that ranks give, the listed ones are taken to consecutive
+    /// places from the first on.
+    Listed {
+        /// The places.
+        list: &'a Buffer<u32>,
+        /// The first place.
+        first: usize,
+    },
+}
+
+impl Entries<'_> {
+    /// Their number.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Entries::From { count, .. } => *count,
+            Entries::Listed { list, .. } => list.len(),
+        }
+    }
+}
 
 impl Backend {
     /// On devices the parts that all ranks have of a list, of which `part` is that of this rank: rank r gives `starts[r]..starts[r + 1]`.
@@ -38,6 +71,13 @@ impl Backend {
         let (Some(device), Some(group)) = (self.device(), self.ranks()) else { return };
         let (rank, total) = (group.rank(), starts[group.size()]);
         assert!(own.len() == all.len() && lists * total <= all.len());
+        let layout = VectorLayout::of::<T>(total, lists);
+        let given = Entries::From { first: starts[rank], count: starts[rank + 1] - starts[rank] };
+        let taken = Entries::From { first: 0, count: total };
+        let (from, to) = (own.device_handle(), all.device_handle());
+        if device.exchange((given, layout, from), (taken, layout, to), starts) {
+            return;
+        }
         if device.has_collectives() {
             return device.sum_words(own, all, lists * total);
         }

@@ -1,5 +1,7 @@
 //! Entries of vectors on the devices of ranks, which each of them gathers: as a list, or as the ghosts of a vector.
 
+use super::device::Handle;
+use super::device_exchange::Entries;
 use super::halo::VectorLayout;
 use super::{Backend, Buffer, Device, Element};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -57,6 +59,10 @@ impl DeviceGather {
     /// Traffic: twice what this rank gives, and three times what all give.
     pub(super) fn gather<T: Element>(&self, from: &Buffer<T>, all: &mut Buffer<T>) {
         let layout = |stride: usize| VectorLayout::of::<T>(stride, 1);
+        let of = |vector: &Buffer<T>| (layout(vector.len()), vector.device_handle().clone());
+        if self.exchange(of(from), of(all), 0) {
+            return;
+        }
         if let Some(arrived) = self.give(layout(from.len()), from) {
             arrived.take(layout(all.len()), all, 0);
         }
@@ -69,9 +75,30 @@ impl DeviceGather {
         vector: &mut Buffer<T>,
         first: usize,
     ) {
+        let of_vector = || (layout, vector.device_handle().clone());
+        if self.exchange(of_vector(), of_vector(), first) {
+            return;
+        }
         if let Some(arrived) = self.give(layout, vector) {
             arrived.take(layout, vector, first);
         }
+    }
+
+    /// Has devices that read each other's memory exchange: the own entries of one vector, and those that this rank takes from entry
+    /// `first` of another on. False where there are none.
+    fn exchange(
+        &self,
+        from: (VectorLayout, Handle),
+        to: (VectorLayout, Handle),
+        first: usize,
+    ) -> bool {
+        let DeviceGather { backend, own, sources, starts, .. } = self;
+        let Some(device) = backend.device().filter(|_| backend.ranks().is_some()) else {
+            return false;
+        };
+        let given = Entries::Listed { list: own, first: 0 };
+        let taken = Entries::Listed { list: sources, first };
+        device.exchange((given, from.0, &from.1), (taken, to.0, &to.1), starts)
     }
 
     /// Gives the own entries of a vector; none where no rank gives any.

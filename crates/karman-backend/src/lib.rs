@@ -37,6 +37,10 @@ mod local_device;
 mod merge_device;
 #[cfg(not(feature = "device"))]
 mod no_device;
+#[cfg(feature = "cuda")]
+mod peer_exchange;
+#[cfg(feature = "cuda")]
+mod peer_memory;
 #[cfg(not(feature = "device"))]
 use no_device as device;
 mod rank_blocks;
@@ -209,15 +213,16 @@ impl Backend {
         if kind == BackendKind::Cpu {
             return Backend::of_rank(threads, group);
         }
-        let device = Device::of_rank(kind, group.rank(), group.size())?;
+        let mut device = Device::of_rank(kind, group.rank(), group.size())?;
+        device.connect(&*group)?;
         let own = Backend::of_rank(threads, group)?;
         Ok(Backend { kind, device: Some(Arc::new(device)), ..own })
     }
 
     /// Whether launches, with the exchange between ranks, can be recorded and replayed.
     pub(crate) fn can_capture(&self) -> bool {
-        let has_collectives = |device: &Device| self.ranks.is_none() || device.has_collectives();
-        self.device().is_some_and(|device| device.has_graphs() && has_collectives(device))
+        let is_queued = |device: &Device| self.ranks.is_none() || device.exchanges_by_itself();
+        self.device().is_some_and(|device| device.has_graphs() && is_queued(device))
     }
 
     /// The kind of this backend (never `Auto`).

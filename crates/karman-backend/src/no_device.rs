@@ -1,5 +1,7 @@
 //! A device in a build without one: types that have no value, so that callers need no `cfg`.
 
+use super::device_exchange::Entries;
+use super::group::Group;
 use super::halo::VectorLayout;
 use super::merge::{Block, Rows};
 use super::{Backend, BackendError, BackendKind, Buffer, Element, Real};
@@ -59,6 +61,23 @@ impl Device {
 
     pub(super) fn of_rank(kind: BackendKind, _: usize, _: usize) -> Result<Device, BackendError> {
         Device::open(kind)
+    }
+
+    pub(super) fn connect(&mut self, _: &dyn Group) -> Result<(), BackendError> {
+        match *self {}
+    }
+
+    pub(super) fn exchange(
+        &self,
+        _: (Entries<'_>, VectorLayout, &Handle),
+        _: (Entries<'_>, VectorLayout, &Handle),
+        _: &[usize],
+    ) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn exchanges_by_itself(&self) -> bool {
+        match *self {}
     }
 
     pub(super) fn has_collectives(&self) -> bool {

@@ -50,6 +50,12 @@ pub trait Group: Send + Sync {
 
     /// The failure that ended the ranks, if any.
     fn failure(&self) -> Option<BackendError>;
+
+    /// Has `end` run when the ranks fail: it ends what waits for another rank without a function of the group, as kernels do.
+    /// Ranks of several processes have no such kernels.
+    fn on_failure(&self, end: Box<dyn Fn() + Send + Sync>) {
+        drop(end);
+    }
 }
 
 impl<G: Group + ?Sized> Group for Arc<G> {
@@ -79,6 +85,10 @@ impl<G: Group + ?Sized> Group for Arc<G> {
 
     fn failure(&self) -> Option<BackendError> {
         (**self).failure()
+    }
+
+    fn on_failure(&self, end: Box<dyn Fn() + Send + Sync>) {
+        (**self).on_failure(end);
     }
 }
 

@@ -143,6 +143,51 @@ fn ghosts_on_a_device_get_the_values_of_their_owners() {
     }
 }
 
+/// A rank that waits on its device for another rank ends with that one.
+#[test]
+fn a_rank_that_fails_ends_ranks_whose_devices_wait_for_it() {
+    for kind in devices().iter().map(Backend::kind) {
+        let begin = Instant::now();
+        let result = run_ranks(&ThreadGroup::new(2), |group| -> Result<Vec<f64>, BackendError> {
+            let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+            let halo = halo(group, &[0, 5, 10])?.on(&backend)?;
+            if group.rank() == 1 {
+                std::thread::sleep(Duration::from_millis(200));
+                return Err(BackendError::Device("full".into()));
+            }
+            let mut vector = halo.zeros::<f64>(&backend, 1);
+            halo.fill(&mut vector, 1);
+            backend.read(&vector)
+        });
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            BackendError::Device("full".into()).to_string()
+        );
+        assert!(begin.elapsed() < Duration::from_secs(5));
+    }
+}
+
+/// Messages that are larger than the memory for them pass in several parts.
+#[test]
+fn large_lists_on_devices_are_gathered_in_parts() {
+    for kind in devices().iter().map(Backend::kind) {
+        // Parts are those of CUDA alone.
+        let starts = match kind {
+            BackendKind::Cuda => [0, 3_000_001, 7_500_000],
+            _ => [0, 3001, 7500],
+        };
+        let found = ranks(2, |group| {
+            let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+            let own = starts[group.rank()]..starts[group.rank() + 1];
+            let part = backend.upload::<f64>(own.map(|i| i as f64).collect());
+            backend.read(&backend.parts_of_all_ranks(&part, &starts))
+        });
+        for all in found {
+            assert!(all.len() == starts[2] && (0..starts[2]).all(|i| all[i] == i as f64));
+        }
+    }
+}
+
 #[test]
 fn sums_on_devices_have_equal_bits_on_any_number_of_ranks() {
     // One chunk of a rank is at most this number of entities.

@@ -40,6 +40,8 @@ struct Shared {
     /// The rank for which a rank waits.
     awaited: Vec<AtomicUsize>,
     failure: OnceLock<(usize, String)>,
+    /// What else ends with a failure.
+    ends: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
     /// Number of threads that sleep.
     sleeping: AtomicUsize,
     gate: Mutex<()>,
@@ -93,6 +95,7 @@ impl ThreadGroup {
             contributions: each(size),
             awaited: (0..size).map(|_| AtomicUsize::new(NONE)).collect(),
             failure: OnceLock::new(),
+            ends: Mutex::default(),
             sleeping: AtomicUsize::new(0),
             gate: Mutex::new(()),
             changed: Condvar::new(),
@@ -110,6 +113,7 @@ impl ThreadGroup {
 
     fn fail(&self, rank: usize, reason: String) {
         let _ = self.shared.failure.set((rank, reason));
+        lock(&self.shared.ends).iter().for_each(|end| end());
         self.announce();
     }
 
@@ -265,5 +269,14 @@ impl Group for ThreadGroup {
     fn failure(&self) -> Option<BackendError> {
         let failure = self.shared.failure.get();
         failure.map(|(rank, reason)| BackendError::Rank { rank: *rank, reason: reason.clone() })
+    }
+
+    fn on_failure(&self, end: Box<dyn Fn() + Send + Sync>) {
+        // A failure before or after this line has `end` run.
+        let mut ends = lock(&self.shared.ends);
+        if self.shared.failure.get().is_some() {
+            end();
+        }
+        ends.push(end);
     }
 }
