@@ -1,7 +1,7 @@
-//! Exchange between devices of CUDA through memory that they read from each other: two kernels, without a library.
+//! Exchange between devices of CUDA through memory that they read from each other: one kernel, without a library.
 //!
-//! Where messages are small it takes a third of the time of a collective of NCCL. The kernels wait for other devices, which the
-//! source of `#[kernel]` cannot express, so their text is that of CUDA.
+//! Where messages are small it takes a third of the time of a collective of NCCL. The kernel waits for other devices, which the
+//! source of `#[kernel]` cannot express, so its text is that of CUDA.
 
 use super::device_exchange::Entries;
 use super::group::Group;
@@ -33,12 +33,12 @@ pub(super) struct PeerExchange {
     memory: PeerMemory,
 }
 
-/// A kernel of `peer_exchange.cu`.
-struct PeerKernel(&'static str);
+/// The kernel of `peer_exchange.cu`.
+struct PeerKernel;
 
 impl KernelMetadata for PeerKernel {
     fn id(&self) -> KernelId {
-        KernelId::new::<PeerKernel>().info((self.0, SOURCE)).cube_dim(block_size().0)
+        KernelId::new::<PeerKernel>().info(SOURCE).cube_dim(block_size().0)
     }
 
     fn address_type(&self) -> ElemType {
@@ -55,7 +55,7 @@ impl CubeKernel for PeerKernel {
     }
 
     fn source(&self) -> Option<PrecompiledSource> {
-        let (source, entrypoint_name) = (SOURCE.to_owned(), self.0.to_owned());
+        let (source, entrypoint_name) = (SOURCE.to_owned(), "exchange".to_owned());
         Some(PrecompiledSource { source, entrypoint_name, lang: "cuda" })
     }
 }
@@ -91,67 +91,55 @@ impl PeerExchange {
         let each = of_given.words * of_given.components;
         let most = starts.windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0);
         let entries = HALF / each;
+        let handle = |entries: &Entries<'_>, vector: &Handle| match entries {
+            Entries::From { .. } => vector.clone(),
+            Entries::Listed { list, .. } => list.device_handle().clone(),
+        };
+        let lists = [handle(&given, from), handle(&taken, to)];
+        let sides: Vec<u64> =
+            [side(&given, of_given), side(&taken, of_taken)].into_iter().flatten().collect();
         for low in (0..most).step_by(entries) {
             let part = low..(low + entries).min(most);
-            let words = part.len() * each;
-            self.launch(device, "put", words, (&given, of_given, from), part.clone(), starts);
-            let words = taken.count() * each;
-            self.launch(device, "take", words, (&taken, of_taken, to), part, starts);
+            let words = each * taken.count().max(part.len());
+            let mut message = sides.clone();
+            message.extend([of_given.components, of_given.words].map(|number| number as u64));
+            message.extend(self.of_ranks(part, starts));
+            let [given, taken] = lists.clone().map(Handle::binding);
+            let mut arguments = KernelArguments::new()
+                .with_buffer(from.clone().binding())
+                .with_buffer(given)
+                .with_buffer(to.clone().binding())
+                .with_buffer(taken);
+            // By value.
+            let dynamic_metadata_offset = message.len();
+            arguments.info = MetadataBindingInfo { data: message, dynamic_metadata_offset };
+            let blocks = words.div_ceil(THREADS_PER_BLOCK).clamp(1, MOST_BLOCKS);
+            let count = CubeCount::Static(blocks as u32, 1, 1);
+            device.client().launch(Box::new(PeerKernel), count, arguments);
             self.memory.flush();
         }
     }
 
-    fn launch(
-        &self,
-        device: &Device,
-        kernel: &'static str,
-        words: usize,
-        (entries, layout, vector): (&Entries<'_>, VectorLayout, &Handle),
-        part: Range<usize>,
-        starts: &[usize],
-    ) {
-        let list = match entries {
-            Entries::From { .. } => vector,
-            Entries::Listed { list, .. } => list.device_handle(),
-        };
-        let message = self.message(entries, layout, part, starts);
-        let mut arguments = KernelArguments::new()
-            .with_buffer(vector.clone().binding())
-            .with_buffer(list.clone().binding());
-        // By value.
-        let dynamic_metadata_offset = message.len();
-        arguments.info = MetadataBindingInfo { data: message, dynamic_metadata_offset };
-        let blocks = words.div_ceil(THREADS_PER_BLOCK).clamp(1, MOST_BLOCKS);
-        let count = CubeCount::Static(blocks as u32, 1, 1);
-        device.client().launch(Box::new(PeerKernel(kernel)), count, arguments);
-    }
-
-    /// `Message` of `peer_exchange.cu`.
-    fn message(
-        &self,
-        entries: &Entries<'_>,
-        layout: VectorLayout,
-        part: Range<usize>,
-        starts: &[usize],
-    ) -> Vec<u64> {
-        let VectorLayout { stride, components, words } = layout;
-        let (is_listed, first) = match *entries {
-            Entries::From { first, .. } => (0, first),
-            Entries::Listed { first, .. } => (1, first),
-        };
-        let of_entries = [is_listed, first, entries.count(), part.start, part.end];
+    /// The numbers of `Message` from `low` on.
+    fn of_ranks(&self, part: Range<usize>, starts: &[usize]) -> Vec<u64> {
         let PeerMemory { windows, states, failed, .. } = &self.memory;
-        let of_ranks = [HALF, self.rank, windows.len(), *failed as usize];
-        let numbers = [stride, components, words].into_iter().chain(of_entries).chain(of_ranks);
-        let mut message: Vec<u64> = numbers.map(|number| number as u64).collect();
-        let starts = starts.iter().map(|start| *start as u64);
-        let padded = |list: Vec<u64>, len: usize| -> Vec<u64> {
-            let padding = len - list.len();
-            list.into_iter().chain((0..padding).map(|_| 0)).collect()
-        };
-        message.extend(padded(starts.collect(), MOST_RANKS + 1));
-        message.extend(padded(windows.clone(), MOST_RANKS));
-        message.extend(padded(states.clone(), MOST_RANKS));
+        let numbers = [part.start, part.end, HALF, self.rank, windows.len(), *failed as usize];
+        let mut message: Vec<u64> = numbers.map(|number| number as u64).into();
+        let starts: Vec<u64> = starts.iter().map(|start| *start as u64).collect();
+        for (list, room) in [(&starts, MOST_RANKS + 1), (windows, MOST_RANKS), (states, MOST_RANKS)]
+        {
+            message.extend(list);
+            message.extend((list.len()..room).map(|_| 0));
+        }
         message
     }
+}
+
+/// `Side` of `peer_exchange.cu`.
+fn side(entries: &Entries<'_>, layout: VectorLayout) -> [u64; 4] {
+    let (is_listed, first) = match *entries {
+        Entries::From { first, .. } => (0, first),
+        Entries::Listed { first, .. } => (1, first),
+    };
+    [layout.stride, is_listed, first, entries.count()].map(|number| number as u64)
 }

@@ -150,12 +150,17 @@ fn symmetric_methods_have_the_bits_of_one_rank() {
 
 #[test]
 fn devices_of_ranks_have_the_bits_of_one() {
-    let (a, unsymmetric) = (poisson_2d(180), convection_2d(180, 20.0));
     for whole in devices() {
+        // Software devices are slow: three chunks of rows there.
+        let (size, most) = match whole.kind() {
+            BackendKind::Cuda => (180, 7),
+            _ => (110, 3),
+        };
+        let (a, unsymmetric) = (poisson_2d(size), convection_2d(size, 20.0));
         for preconditioner in [PreconditionerKind::Jacobi, CHEBYSHEV] {
             let symmetric = params(Method::ConjugateGradient, preconditioner);
             compare_on::<f64>(&whole, &a, &symmetric, &[2, 3]);
-            compare_on::<f32>(&whole, &a, &symmetric, &[7]);
+            compare_on::<f32>(&whole, &a, &symmetric, &[most]);
             let params = params(Method::BiCgStab, preconditioner);
             compare_on::<f64>(&whole, &unsymmetric, &params, &[2]);
         }
