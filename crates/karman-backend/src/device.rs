@@ -94,7 +94,7 @@ pub struct Device {
     /// The exchange with the devices of other ranks.
     #[cfg(feature = "cuda")]
     pub(super) peers: Option<super::peer_exchange::PeerExchange>,
-    few_entities: usize,
+    processors: usize,
     shared_bytes: usize,
     largest_block: usize,
 }
@@ -157,7 +157,7 @@ impl Device {
             of_ranks: vec![],
             #[cfg(feature = "cuda")]
             peers: None,
-            few_entities: processors * 1024,
+            processors,
             shared_bytes: hardware.max_shared_memory_size,
             largest_block: hardware.max_units_per_cube as usize,
         }
@@ -200,7 +200,13 @@ impl Device {
 
     /// Entities below this number leave a device waiting for the chain of loads of each thread.
     pub(super) fn few_entities(&self) -> usize {
-        self.few_entities
+        self.processors * 1024
+    }
+
+    /// Number of multiprocessors.
+    #[cfg(feature = "cuda")]
+    pub(super) fn processors(&self) -> usize {
+        self.processors
     }
 
     /// Memory that the threads of a block may share.

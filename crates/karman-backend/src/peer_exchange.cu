@@ -31,13 +31,14 @@ struct Message {
     number starts[17], windows[16], states[16];
 };
 
-__device__ number place_of(const Message& m, const Side& side, number entry, number rest)
+// Place of a part of an entry; `size` parts are an entry of a component.
+__device__ number place_of(const Side& side, word size, number entry, word rest)
 {
-    return (rest / m.words * side.stride + entry) * m.words + rest % m.words;
+    return (rest / size * side.stride + entry) * size + rest % size;
 }
 
 // Entries of a rank with so many of them that this exchange moves, from `low` on.
-__device__ number moved(const Message& m, number entries)
+__device__ word moved(const Message& m, number entries)
 {
     const number high = m.high < entries ? m.high : entries;
     return m.low < high ? high - m.low : 0;
@@ -66,20 +67,21 @@ __device__ void wait_for_all(const Message& m, word exchange)
     __syncthreads();
 }
 
-extern "C" __global__ void exchange(const word* from, const word* places, word* to, const word* sources, const Message m)
+// By words, or by pairs of words where entries have an even number of them.
+template <typename Part>
+__device__ void exchange_parts(const Part* from, const word* places, Part* to, const word* sources, const Message& m)
 {
     word* state = (word*)m.states[m.rank];
     const word exchanges = *(volatile word*)state;
-    const number half = (exchanges & 1) * m.half;
-    const number each = m.words * m.components;
-    const number begin = (number)blockIdx.x * blockDim.x + threadIdx.x;
-    const number step = (number)gridDim.x * blockDim.x;
+    const number half = (exchanges & 1) * (m.half * sizeof(word) / sizeof(Part));
+    const word size = m.words * sizeof(word) / sizeof(Part), each = size * m.components;
+    const word begin = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
 
-    word* window = (word*)m.windows[m.rank] + half;
-    for (number i = begin; i < moved(m, m.given.entries) * each; i += step) {
+    Part* window = (Part*)m.windows[m.rank] + half;
+    for (word i = begin, count = moved(m, m.given.entries) * each; i < count; i += step) {
         const number entry = m.low + i / each;
         const number place = m.given.listed ? places[entry] : m.given.first + entry;
-        window[i] = from[place_of(m, m.given, place, i % each)];
+        window[i] = from[place_of(m.given, size, place, i % each)];
     }
     __shared__ bool is_last;
     __threadfence();
@@ -93,23 +95,32 @@ extern "C" __global__ void exchange(const word* from, const word* places, word* 
     wait_for_all(m, exchanges + 1);
 
     if (m.taken.listed) {
-        for (number i = begin; i < m.taken.entries * each; i += step) {
+        for (word i = begin, count = m.taken.entries * each; i < count; i += step) {
             const number source = sources[i / each];
-            number rank = 0;
+            word rank = 0;
             while (source >= m.starts[rank + 1]) rank++;
             const number at = source - m.starts[rank];
             if (at < m.low || at >= m.high) continue;
-            const word* of_rank = (const word*)m.windows[rank] + half;
-            to[place_of(m, m.taken, m.taken.first + i / each, i % each)] = of_rank[(at - m.low) * each + i % each];
+            const Part* of_rank = (const Part*)m.windows[rank] + half;
+            const number place = m.taken.first + i / each;
+            to[place_of(m.taken, size, place, i % each)] = of_rank[(at - m.low) * each + i % each];
         }
     } else {
-        for (number rank = 0; rank < m.ranks; rank++) {
-            const word* of_rank = (const word*)m.windows[rank] + half;
-            const number count = moved(m, m.starts[rank + 1] - m.starts[rank]) * each;
-            for (number i = begin; i < count; i += step) {
-                const number entry = m.taken.first + m.starts[rank] + m.low + i / each;
-                to[place_of(m, m.taken, entry, i % each)] = of_rank[i];
+        for (word rank = 0; rank < m.ranks; rank++) {
+            const Part* of_rank = (const Part*)m.windows[rank] + half;
+            const word count = moved(m, m.starts[rank + 1] - m.starts[rank]) * each;
+            for (word i = begin; i < count; i += step) {
+                const number place = m.taken.first + m.starts[rank] + m.low + i / each;
+                to[place_of(m.taken, size, place, i % each)] = of_rank[i];
             }
         }
     }
+}
+
+extern "C" __global__ void exchange(const word* from, const word* places, word* to, const word* sources, const Message m)
+{
+    if (m.words % 2 == 0)
+        exchange_parts((const number*)from, places, (number*)to, sources, m);
+    else
+        exchange_parts(from, places, to, sources, m);
 }

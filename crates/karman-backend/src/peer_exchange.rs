@@ -22,8 +22,8 @@ const HALF: usize = WINDOW / 2;
 /// The most ranks that `Message` has room for.
 const MOST_RANKS: usize = 16;
 
-/// Blocks of a launch, few enough that all of them run at once.
-const MOST_BLOCKS: usize = 128;
+/// Blocks of a launch for each multiprocessor, few enough that all of them run at once.
+const BLOCKS_OF_PROCESSOR: usize = 4;
 
 const SOURCE: &str = include_str!("peer_exchange.cu");
 
@@ -113,7 +113,10 @@ impl PeerExchange {
             // By value.
             let dynamic_metadata_offset = message.len();
             arguments.info = MetadataBindingInfo { data: message, dynamic_metadata_offset };
-            let blocks = words.div_ceil(THREADS_PER_BLOCK).clamp(1, MOST_BLOCKS);
+            // A thread moves a word or two.
+            let threads = words.div_ceil(if of_given.words % 2 == 0 { 2 } else { 1 });
+            let most = BLOCKS_OF_PROCESSOR * device.processors();
+            let blocks = threads.div_ceil(THREADS_PER_BLOCK).clamp(1, most);
             let count = CubeCount::Static(blocks as u32, 1, 1);
             device.client().launch(Box::new(PeerKernel), count, arguments);
             self.memory.flush();

@@ -6,7 +6,7 @@ use karman_macros::Keyword;
 
 /// Defaults of [`CycleParams::replicate_rows`].
 const HOST_REPLICATE_ROWS: usize = 16_384;
-const DEVICE_REPLICATE_ROWS: usize = 2_000_000;
+const DEVICE_REPLICATE_ROWS: usize = 65_536;
 
 /// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
@@ -288,7 +288,7 @@ pub static AMG_PARAMETERS: &[AmgParameter] = &[
             get: |params| params.cycling.replicate_rows.unwrap_or(HOST_REPLICATE_ROWS),
             set: |params, rows| params.cycling.replicate_rows = Some(rows),
         },
-        default: Some("16384, on devices 2000000"),
+        default: Some("16384, on devices 65536"),
         meaning: "Several ranks share a coarse level of more unknowns; each of them computes all of a smaller level and of \
                   those below it. Results do not depend on it.",
         example: "replicate_rows = 50000",
@@ -347,7 +347,7 @@ pub struct CycleParams {
     /// Sweeps before and after the coarse correction. Default: 1 and 1.
     pub sweeps: [usize; 2],
     /// Largest number of unknowns of a coarse level that each of several ranks computes as a whole; larger levels are shared.
-    /// Results do not depend on it. Default: none, which is 16 384 on the host and 2 000 000 on devices, where exchanges of
+    /// Results do not depend on it. Default: none, which is 16 384 on the host and 65 536 on devices, where exchanges of
     /// smaller levels take longer than their rows.
     pub replicate_rows: Option<usize>,
 }
