@@ -91,7 +91,6 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The array of a buffer of a device.
-    #[cfg(feature = "device")]
     pub(super) fn device_handle(&self) -> &Handle {
         match &self.storage {
             Storage::Host(_) => panic!("{ELSEWHERE}"),

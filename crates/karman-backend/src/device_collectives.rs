@@ -1,9 +1,7 @@
 //! Collectives of the runtime of devices.
 
-use super::device::Handle;
-use super::device_exchange::Entries;
+use super::device_exchange::Exchanged;
 use super::group::Group;
-use super::halo::VectorLayout;
 use super::{BackendError, Buffer, Device, Element};
 use cubecl::ir::{ElemType, UIntKind};
 use cubecl::server::ReduceOperation;
@@ -22,44 +20,38 @@ impl Device {
         Ok(())
     }
 
-    /// Nothing: no runtime of this build has memory that several devices read.
+    /// Nothing: no runtime of this build has memory that several devices see.
     #[cfg(not(feature = "cuda"))]
     pub(super) fn connect(&mut self, _: &dyn Group) -> Result<(), BackendError> {
         Ok(())
     }
 
-    /// The entries `given` of `from` go to all ranks, and `taken` of `to` come from them, of which rank r gives
-    /// `starts[r]..starts[r + 1]`; false where the devices do not read each other's memory. All ranks call it.
+    /// Exchanges where the devices of the ranks see each other's memory, else false. All ranks call it.
     #[cfg(feature = "cuda")]
-    pub(super) fn exchange(
-        &self,
-        given: (Entries<'_>, VectorLayout, &Handle),
-        taken: (Entries<'_>, VectorLayout, &Handle),
-        starts: &[usize],
-    ) -> bool {
+    pub(super) fn exchange(&self, parts: &[Exchanged<'_>]) -> bool {
         let Some(peers) = &self.peers else { return false };
-        peers.exchange(self, given, taken, starts);
+        peers.exchange(self, parts);
         true
     }
 
-    /// False: no runtime of this build has memory that several devices read.
+    /// False: no runtime of this build has memory that several devices see.
     #[cfg(not(feature = "cuda"))]
-    pub(super) fn exchange(
-        &self,
-        _: (Entries<'_>, VectorLayout, &Handle),
-        _: (Entries<'_>, VectorLayout, &Handle),
-        _: &[usize],
-    ) -> bool {
+    pub(super) fn exchange(&self, _: &[Exchanged<'_>]) -> bool {
         false
+    }
+
+    /// Whether the devices of the ranks see each other's memory.
+    pub(super) fn has_peers(&self) -> bool {
+        #[cfg(feature = "cuda")]
+        let has_peers = self.peers.is_some();
+        #[cfg(not(feature = "cuda"))]
+        let has_peers = false;
+        has_peers
     }
 
     /// Whether numbers go from device to device, which can be recorded.
     pub(super) fn exchanges_by_itself(&self) -> bool {
-        #[cfg(feature = "cuda")]
-        if self.peers.is_some() {
-            return true;
-        }
-        self.has_collectives()
+        self.has_peers() || self.has_collectives()
     }
 
     /// Whether the runtime copies data to the devices of the other ranks.

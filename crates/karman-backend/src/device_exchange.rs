@@ -5,6 +5,7 @@
 //! zeros, so that the sum has the bits of all. Both are queued as kernels are, and can be recorded. Else numbers pass through the
 //! host, and the ranks wait for them.
 
+use super::device::Handle;
 use super::group::{bytes_of, bytes_of_mut};
 use super::halo::VectorLayout;
 use super::{Backend, BackendError, Buffer, Element, blas};
@@ -27,6 +28,23 @@ pub(super) enum Entries<'a> {
         /// The first place.
         first: usize,
     },
+}
+
+/// Entries of a vector of which a rank gives or takes some.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+pub(super) struct Side<'a> {
+    pub entries: Entries<'a>,
+    pub layout: VectorLayout,
+    pub vector: &'a Handle,
+}
+
+/// The entries `given` of a vector go to all ranks, and `taken` of another come from them, of which rank r gives
+/// `starts[r]..starts[r + 1]`.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+pub(super) struct Exchanged<'a> {
+    pub given: Side<'a>,
+    pub taken: Side<'a>,
+    pub starts: &'a [usize],
 }
 
 impl Entries<'_> {
@@ -71,11 +89,8 @@ impl Backend {
         let (Some(device), Some(group)) = (self.device(), self.ranks()) else { return };
         let (rank, total) = (group.rank(), starts[group.size()]);
         assert!(own.len() == all.len() && lists * total <= all.len());
-        let layout = VectorLayout::of::<T>(total, lists);
-        let given = Entries::From { first: starts[rank], count: starts[rank + 1] - starts[rank] };
-        let taken = Entries::From { first: 0, count: total };
-        let (from, to) = (own.device_handle(), all.device_handle());
-        if device.exchange((given, layout, from), (taken, layout, to), starts) {
+        let part = list_of_ranks((own, all), lists, starts, rank);
+        if device.exchange(&[part]) {
             return;
         }
         if device.has_collectives() {
@@ -97,5 +112,23 @@ impl Backend {
             // The first failure stays.
             Err(error) => group.abort(&error.to_string()),
         }
+    }
+}
+
+/// The exchange of [`Backend::gather_on_devices`].
+pub(super) fn list_of_ranks<'a, T: Element>(
+    (own, all): (&'a Buffer<T>, &'a Buffer<T>),
+    lists: usize,
+    starts: &'a [usize],
+    rank: usize,
+) -> Exchanged<'a> {
+    let total = starts[starts.len() - 1];
+    let layout = VectorLayout::of::<T>(total, lists);
+    let given = Entries::From { first: starts[rank], count: starts[rank + 1] - starts[rank] };
+    let taken = Entries::From { first: 0, count: total };
+    Exchanged {
+        given: Side { entries: given, layout, vector: own.device_handle() },
+        taken: Side { entries: taken, layout, vector: all.device_handle() },
+        starts,
     }
 }

@@ -1,9 +1,9 @@
 //! Entries of vectors on the devices of ranks, which each of them gathers: as a list, or as the ghosts of a vector.
 
 use super::device::Handle;
-use super::device_exchange::Entries;
+use super::device_exchange::{Entries, Exchanged, Side};
 use super::halo::VectorLayout;
-use super::{Backend, Buffer, Device, Element};
+use super::{Backend, Buffer, Device, Element, Partials};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Own entries among zeros, and those of all ranks; by the words of an entry.
@@ -59,8 +59,9 @@ impl DeviceGather {
     /// Traffic: twice what this rank gives, and three times what all give.
     pub(super) fn gather<T: Element>(&self, from: &Buffer<T>, all: &mut Buffer<T>) {
         let layout = |stride: usize| VectorLayout::of::<T>(stride, 1);
-        let of = |vector: &Buffer<T>| (layout(vector.len()), vector.device_handle().clone());
-        if self.exchange(of(from), of(all), 0) {
+        let given = (layout(from.len()), from.device_handle());
+        let taken = (layout(all.len()), all.device_handle());
+        if self.exchange(&[self.part(given, taken, 0)]) {
             return;
         }
         if let Some(arrived) = self.give(layout(from.len()), from) {
@@ -68,37 +69,79 @@ impl DeviceGather {
         }
     }
 
-    /// The entries of `vector` from `first` on ← those that this rank takes. Failures and traffic as of [`DeviceGather::gather`].
+    /// The entries from `first` on of each of some vectors ← those that this rank takes. Failures and traffic as of
+    /// [`DeviceGather::gather`].
     pub(super) fn fill<T: Element>(
         &self,
-        layout: VectorLayout,
-        vector: &mut Buffer<T>,
+        vectors: &mut [&mut Buffer<T>],
+        stride: usize,
         first: usize,
     ) {
-        let of_vector = || (layout, vector.device_handle().clone());
-        if self.exchange(of_vector(), of_vector(), first) {
+        let layout =
+            |vector: &Buffer<T>| VectorLayout::of::<T>(stride, vector.len() / stride.max(1));
+        let parts: Vec<Exchanged<'_>> =
+            vectors.iter().map(|vector| self.ghosts(layout(vector), vector, first)).collect();
+        if self.exchange(&parts) {
             return;
         }
-        if let Some(arrived) = self.give(layout, vector) {
-            arrived.take(layout, vector, first);
+        for vector in vectors {
+            let layout = layout(vector);
+            if let Some(arrived) = self.give(layout, vector) {
+                arrived.take(layout, vector, first);
+            }
         }
     }
 
-    /// Has devices that read each other's memory exchange: the own entries of one vector, and those that this rank takes from entry
-    /// `first` of another on. False where there are none.
-    fn exchange(
+    /// As [`DeviceGather::fill`] of a vector, together with the blocks of a reduction that has not been gathered. For devices that
+    /// see each other's memory.
+    pub(super) fn fill_with_blocks<T: Element>(
         &self,
-        from: (VectorLayout, Handle),
-        to: (VectorLayout, Handle),
+        vector: &mut Buffer<T>,
+        stride: usize,
         first: usize,
-    ) -> bool {
-        let DeviceGather { backend, own, sources, starts, .. } = self;
-        let Some(device) = backend.device().filter(|_| backend.ranks().is_some()) else {
-            return false;
-        };
+        partials: &mut Partials,
+    ) {
+        let layout = VectorLayout::of::<T>(stride, vector.len() / stride.max(1));
+        let ghosts = self.ghosts(layout, vector, first);
+        let blocks = partials.blocks_to_gather(self.rank);
+        self.exchange(&blocks.into_iter().chain([ghosts]).collect::<Vec<_>>());
+    }
+
+    /// Whether devices exchange that see each other's memory.
+    pub(super) fn has_peers(&self) -> bool {
+        self.backend.ranks().is_some() && self.device().is_some_and(Device::has_peers)
+    }
+
+    /// Has devices exchange that see each other's memory; false where there are none.
+    fn exchange(&self, parts: &[Exchanged<'_>]) -> bool {
+        self.has_peers() && self.device().is_some_and(|device| device.exchange(parts))
+    }
+
+    fn ghosts<'a, T: Element>(
+        &'a self,
+        layout: VectorLayout,
+        vector: &'a Buffer<T>,
+        first: usize,
+    ) -> Exchanged<'a> {
+        let vector = vector.device_handle();
+        self.part((layout, vector), (layout, vector), first)
+    }
+
+    /// The own entries of one vector, and those that this rank takes from entry `first` of another on.
+    fn part<'a>(
+        &'a self,
+        from: (VectorLayout, &'a Handle),
+        to: (VectorLayout, &'a Handle),
+        first: usize,
+    ) -> Exchanged<'a> {
+        let DeviceGather { own, sources, starts, .. } = self;
         let given = Entries::Listed { list: own, first: 0 };
         let taken = Entries::Listed { list: sources, first };
-        device.exchange((given, from.0, &from.1), (taken, to.0, &to.1), starts)
+        Exchanged {
+            given: Side { entries: given, layout: from.0, vector: from.1 },
+            taken: Side { entries: taken, layout: to.0, vector: to.1 },
+            starts,
+        }
     }
 
     /// Gives the own entries of a vector; none where no rank gives any.

@@ -7,7 +7,7 @@
 use super::buffer::ELSEWHERE;
 use super::device_gather::DeviceGather;
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
-use super::{Backend, BackendError, Buffer, Element, HOST_CHUNK};
+use super::{Backend, BackendError, Buffer, Element, HOST_CHUNK, Partials};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -202,17 +202,17 @@ impl Halo {
     pub fn fill_all<T: Element>(&self, vectors: &mut [&mut Buffer<T>]) {
         let stride = self.owned + self.ghosts.len();
         let mut columns: Vec<&mut [T]> = vec![];
-        for vector in vectors {
+        for vector in vectors.iter_mut() {
             self.invalidate(vector, vector.len() / stride.max(1));
-            if !vector.is_on_host() {
-                let components = vector.len() / stride.max(1);
-                self.fill_on_device(vector, components);
-            } else if let Some(values) = vector.as_host_mut() {
+        }
+        if vectors.iter().any(|vector| !vector.is_on_host()) {
+            let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
+            return of_device.fill(vectors, stride, self.owned);
+        }
+        for vector in vectors {
+            if let Some(values) = vector.as_host_mut() {
                 columns.extend(values.chunks_exact_mut(stride.max(1)));
             }
-        }
-        if self.on_device.is_some() {
-            return;
         }
         let pack = |neighbour: &Neighbour| -> Vec<T> {
             let of = |column: &&mut [T]| -> Vec<T> {
@@ -248,6 +248,29 @@ impl Halo {
         }
     }
 
+    /// Runs a reduction that writes `vector`, `[owned + ghosts]`, and fetches its ghosts. Devices that see each other's memory
+    /// exchange ghosts and blocks of the reduction together.
+    pub fn fill_after<T: Element>(
+        &self,
+        vector: &mut Buffer<T>,
+        partials: &mut Partials,
+        reduce: impl FnOnce(&mut Buffer<T>, &mut Partials),
+    ) {
+        match self.on_device.as_ref().filter(|of_device| of_device.has_peers()) {
+            Some(of_device) => {
+                partials.keep_own_blocks();
+                reduce(vector, partials);
+                self.invalidate(vector, 1);
+                let stride = self.owned + self.ghosts.len();
+                of_device.fill_with_blocks(vector, stride, self.owned, partials);
+            }
+            None => {
+                reduce(vector, partials);
+                self.fill(vector, 1);
+            }
+        }
+    }
+
     /// `to`, `[components][owned + ghosts]`, ← the own entries of `from`, `[components][owned]`, and their ghosts.
     pub fn extend<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
         let stride = self.owned + self.ghosts.len();
@@ -262,12 +285,6 @@ impl Halo {
             self.copy_on_device((from, self.owned), (to, stride), 0..self.owned);
         }
         self.fill_all(&mut [to]);
-    }
-
-    fn fill_on_device<T: Element>(&self, vector: &mut Buffer<T>, components: usize) {
-        let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
-        let stride = self.owned + self.ghosts.len();
-        of_device.fill(VectorLayout::of::<T>(stride, components), vector, self.owned);
     }
 
     /// The ghosts of `to` ← those of `from`: `[owned + ghosts]` each.

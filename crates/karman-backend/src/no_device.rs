@@ -1,6 +1,6 @@
 //! A device in a build without one: types that have no value, so that callers need no `cfg`.
 
-use super::device_exchange::Entries;
+use super::device_exchange::Exchanged;
 use super::group::Group;
 use super::halo::VectorLayout;
 use super::merge::{Block, Rows};
@@ -67,12 +67,11 @@ impl Device {
         match *self {}
     }
 
-    pub(super) fn exchange(
-        &self,
-        _: (Entries<'_>, VectorLayout, &Handle),
-        _: (Entries<'_>, VectorLayout, &Handle),
-        _: &[usize],
-    ) -> bool {
+    pub(super) fn exchange(&self, _: &[Exchanged<'_>]) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn has_peers(&self) -> bool {
         match *self {}
     }
 

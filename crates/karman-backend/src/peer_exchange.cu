@@ -21,27 +21,37 @@ struct Side {
     number entries;
 };
 
-struct Message {
+// What an exchange moves of a vector or of one and another.
+struct Part {
     Side given, taken;
-    // Components, words of an entry, and the entries of each rank that this exchange moves.
+    // Components, words of an entry, and the entries of each rank that are moved.
     number components, words, low, high;
-    // Words of half a window; this rank, number of ranks, a word of the host that is not 0 once a rank has failed.
-    number half, rank, ranks, failed;
-    // First entry of each rank among those of all; windows and states of all ranks.
-    number starts[17], windows[16], states[16];
+    // First word in half a window.
+    number offset;
+    // First entry of each rank among those of all.
+    number starts[17];
 };
 
-// Place of a part of an entry; `size` parts are an entry of a component.
+struct Message {
+    // Words of half a window; this rank, number of ranks, a word of the host that is not 0 once a rank has failed.
+    number half, rank, ranks, failed;
+    // Windows and states of all ranks.
+    number windows[16], states[16];
+    number count;
+    Part parts[4];
+};
+
+// Place of a piece of an entry; `size` pieces are an entry of a component.
 __device__ number place_of(const Side& side, word size, number entry, word rest)
 {
     return (rest / size * side.stride + entry) * size + rest % size;
 }
 
-// Entries of a rank with so many of them that this exchange moves, from `low` on.
-__device__ word moved(const Message& m, number entries)
+// Entries of a rank with so many of them that are moved, from `low` on.
+__device__ word moved(const Part& part, number entries)
 {
-    const number high = m.high < entries ? m.high : entries;
-    return m.low < high ? high - m.low : 0;
+    const number high = part.high < entries ? part.high : entries;
+    return part.low < high ? high - part.low : 0;
 }
 
 __device__ void announce(const Message& m, word exchange)
@@ -67,21 +77,70 @@ __device__ void wait_for_all(const Message& m, word exchange)
     __syncthreads();
 }
 
-// By words, or by pairs of words where entries have an even number of them.
-template <typename Part>
-__device__ void exchange_parts(const Part* from, const word* places, Part* to, const word* sources, const Message& m)
+// Pieces are words, or pairs of words where entries have an even number of them.
+template <typename Piece>
+__device__ void put(const Piece* from, const word* places, const Part& part, word* window)
 {
+    const word size = part.words * sizeof(word) / sizeof(Piece), each = size * part.components;
+    const word count = moved(part, part.given.entries) * each;
+    Piece* pieces = (Piece*)(window + part.offset);
+    for (word i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const number entry = part.low + i / each;
+        const number place = part.given.listed ? places[entry] : part.given.first + entry;
+        pieces[i] = from[place_of(part.given, size, place, i % each)];
+    }
+}
+
+template <typename Piece>
+__device__ void take(Piece* to, const word* sources, const Part& part, const Message& m, number half)
+{
+    const word size = part.words * sizeof(word) / sizeof(Piece), each = size * part.components;
+    const word begin = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
+    if (part.taken.listed) {
+        for (word i = begin, count = part.taken.entries * each; i < count; i += step) {
+            const number source = sources[i / each];
+            word rank = 0;
+            while (source >= part.starts[rank + 1]) rank++;
+            const number at = source - part.starts[rank];
+            if (at < part.low || at >= part.high) continue;
+            const Piece* pieces = (const Piece*)((const word*)m.windows[rank] + half + part.offset);
+            const number place = part.taken.first + i / each;
+            to[place_of(part.taken, size, place, i % each)] = pieces[(at - part.low) * each + i % each];
+        }
+    } else {
+        for (word rank = 0; rank < m.ranks; rank++) {
+            const Piece* pieces = (const Piece*)((const word*)m.windows[rank] + half + part.offset);
+            const word count = moved(part, part.starts[rank + 1] - part.starts[rank]) * each;
+            for (word i = begin; i < count; i += step) {
+                const number place = part.taken.first + part.starts[rank] + part.low + i / each;
+                to[place_of(part.taken, size, place, i % each)] = pieces[i];
+            }
+        }
+    }
+}
+
+extern "C" __global__ void exchange(const word* from0, const word* places0, word* to0, const word* sources0,
+                                    const word* from1, const word* places1, word* to1, const word* sources1,
+                                    const word* from2, const word* places2, word* to2, const word* sources2,
+                                    const word* from3, const word* places3, word* to3, const word* sources3,
+                                    const Message m)
+{
+    const word* from[4] = {from0, from1, from2, from3};
+    const word* places[4] = {places0, places1, places2, places3};
+    word* to[4] = {to0, to1, to2, to3};
+    const word* sources[4] = {sources0, sources1, sources2, sources3};
     word* state = (word*)m.states[m.rank];
     const word exchanges = *(volatile word*)state;
-    const number half = (exchanges & 1) * (m.half * sizeof(word) / sizeof(Part));
-    const word size = m.words * sizeof(word) / sizeof(Part), each = size * m.components;
-    const word begin = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
-
-    Part* window = (Part*)m.windows[m.rank] + half;
-    for (word i = begin, count = moved(m, m.given.entries) * each; i < count; i += step) {
-        const number entry = m.low + i / each;
-        const number place = m.given.listed ? places[entry] : m.given.first + entry;
-        window[i] = from[place_of(m.given, size, place, i % each)];
+    const number half = (exchanges & 1) * m.half;
+    word* window = (word*)m.windows[m.rank] + half;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (k >= m.count) break;
+        const Part& part = m.parts[k];
+        if (part.words % 2 == 0)
+            put((const number*)from[k], places[k], part, window);
+        else
+            put(from[k], places[k], part, window);
     }
     __shared__ bool is_last;
     __threadfence();
@@ -93,34 +152,13 @@ __device__ void exchange_parts(const Part* from, const word* places, Part* to, c
     __syncthreads();
     if (is_last) announce(m, exchanges + 1);
     wait_for_all(m, exchanges + 1);
-
-    if (m.taken.listed) {
-        for (word i = begin, count = m.taken.entries * each; i < count; i += step) {
-            const number source = sources[i / each];
-            word rank = 0;
-            while (source >= m.starts[rank + 1]) rank++;
-            const number at = source - m.starts[rank];
-            if (at < m.low || at >= m.high) continue;
-            const Part* of_rank = (const Part*)m.windows[rank] + half;
-            const number place = m.taken.first + i / each;
-            to[place_of(m.taken, size, place, i % each)] = of_rank[(at - m.low) * each + i % each];
-        }
-    } else {
-        for (word rank = 0; rank < m.ranks; rank++) {
-            const Part* of_rank = (const Part*)m.windows[rank] + half;
-            const word count = moved(m, m.starts[rank + 1] - m.starts[rank]) * each;
-            for (word i = begin; i < count; i += step) {
-                const number place = m.taken.first + m.starts[rank] + m.low + i / each;
-                to[place_of(m.taken, size, place, i % each)] = of_rank[i];
-            }
-        }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (k >= m.count) break;
+        const Part& part = m.parts[k];
+        if (part.words % 2 == 0)
+            take((number*)to[k], sources[k], part, m, half);
+        else
+            take(to[k], sources[k], part, m, half);
     }
-}
-
-extern "C" __global__ void exchange(const word* from, const word* places, word* to, const word* sources, const Message m)
-{
-    if (m.words % 2 == 0)
-        exchange_parts((const number*)from, places, (number*)to, sources, m);
-    else
-        exchange_parts(from, places, to, sources, m);
 }

@@ -3,7 +3,7 @@
 //! Where messages are small it takes a third of the time of a collective of NCCL. The kernel waits for other devices, which the
 //! source of `#[kernel]` cannot express, so its text is that of CUDA.
 
-use super::device_exchange::Entries;
+use super::device_exchange::{Entries, Exchanged, Side};
 use super::group::Group;
 use super::halo::VectorLayout;
 use super::peer_memory::{CudaThread, PeerMemory, WINDOW};
@@ -21,6 +21,9 @@ const HALF: usize = WINDOW / 2;
 
 /// The most ranks that `Message` has room for.
 const MOST_RANKS: usize = 16;
+
+/// The most parts that it has room for.
+const MOST_PARTS: usize = 4;
 
 /// Blocks of a launch for each multiprocessor, few enough that all of them run at once.
 const BLOCKS_OF_PROCESSOR: usize = 4;
@@ -77,72 +80,118 @@ impl PeerExchange {
         Ok(memory.map(|memory| PeerExchange { rank: group.rank(), memory }))
     }
 
-    /// The entries `given` of a vector go to all ranks, and `taken` of another come from them, of which rank r gives
-    /// `starts[r]..starts[r + 1]`. All ranks call it.
+    /// Exchanges parts, as many of them at a time as have room in a window. All ranks call it.
     ///
     /// Traffic: twice what this rank gives and twice what it takes, of the latter what other ranks give between devices.
-    pub(super) fn exchange(
-        &self,
-        device: &Device,
-        (given, of_given, from): (Entries<'_>, VectorLayout, &Handle),
-        (taken, of_taken, to): (Entries<'_>, VectorLayout, &Handle),
-        starts: &[usize],
-    ) {
-        let each = of_given.words * of_given.components;
-        let most = starts.windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0);
-        let entries = HALF / each;
-        let handle = |entries: &Entries<'_>, vector: &Handle| match entries {
-            Entries::From { .. } => vector.clone(),
-            Entries::Listed { list, .. } => list.device_handle().clone(),
-        };
-        let lists = [handle(&given, from), handle(&taken, to)];
-        let sides: Vec<u64> =
-            [side(&given, of_given), side(&taken, of_taken)].into_iter().flatten().collect();
-        for low in (0..most).step_by(entries) {
-            let part = low..(low + entries).min(most);
-            let words = each * taken.count().max(part.len());
-            let mut message = sides.clone();
-            message.extend([of_given.components, of_given.words].map(|number| number as u64));
-            message.extend(self.of_ranks(part, starts));
-            let [given, taken] = lists.clone().map(Handle::binding);
-            let mut arguments = KernelArguments::new()
-                .with_buffer(from.clone().binding())
-                .with_buffer(given)
-                .with_buffer(to.clone().binding())
-                .with_buffer(taken);
-            // By value.
-            let dynamic_metadata_offset = message.len();
-            arguments.info = MetadataBindingInfo { data: message, dynamic_metadata_offset };
-            // A thread moves a word or two.
-            let threads = words.div_ceil(if of_given.words % 2 == 0 { 2 } else { 1 });
-            let most = BLOCKS_OF_PROCESSOR * device.processors();
-            let blocks = threads.div_ceil(THREADS_PER_BLOCK).clamp(1, most);
-            let count = CubeCount::Static(blocks as u32, 1, 1);
-            device.client().launch(Box::new(PeerKernel), count, arguments);
-            self.memory.flush();
+    pub(super) fn exchange(&self, device: &Device, parts: &[Exchanged<'_>]) {
+        let mut together: Vec<Piece<'_>> = vec![];
+        let mut offset = 0;
+        for part in parts {
+            let each = part.each();
+            for low in (0..part.most()).step_by(HALF / each) {
+                let entries = low..(low + HALF / each).min(part.most());
+                // Pairs of words begin at even words.
+                let words = (each * entries.len()).next_multiple_of(2);
+                if together.len() == MOST_PARTS || offset + words > HALF {
+                    self.launch(device, &std::mem::take(&mut together));
+                    offset = 0;
+                }
+                together.push(Piece { part, entries, offset });
+                offset += words;
+            }
+        }
+        if !together.is_empty() {
+            self.launch(device, &together);
         }
     }
 
-    /// The numbers of `Message` from `low` on.
-    fn of_ranks(&self, part: Range<usize>, starts: &[usize]) -> Vec<u64> {
+    fn launch(&self, device: &Device, pieces: &[Piece<'_>]) {
         let PeerMemory { windows, states, failed, .. } = &self.memory;
-        let numbers = [part.start, part.end, HALF, self.rank, windows.len(), *failed as usize];
+        let numbers = [HALF, self.rank, windows.len(), *failed as usize];
         let mut message: Vec<u64> = numbers.map(|number| number as u64).into();
-        let starts: Vec<u64> = starts.iter().map(|start| *start as u64).collect();
-        for (list, room) in [(&starts, MOST_RANKS + 1), (windows, MOST_RANKS), (states, MOST_RANKS)]
-        {
-            message.extend(list);
-            message.extend((list.len()..room).map(|_| 0));
+        extend(&mut message, windows, MOST_RANKS);
+        extend(&mut message, states, MOST_RANKS);
+        message.push(pieces.len() as u64);
+        pieces.iter().for_each(|piece| piece.write(&mut message));
+        message.resize(message.len() + (MOST_PARTS - pieces.len()) * PART, 0);
+        let mut arguments = KernelArguments::new();
+        for place in 0..MOST_PARTS {
+            // Those beyond the last part are not used.
+            for handle in pieces[place.min(pieces.len() - 1)].part.handles() {
+                arguments = arguments.with_buffer(handle.clone().binding());
+            }
         }
-        message
+        // By value.
+        let dynamic_metadata_offset = message.len();
+        arguments.info = MetadataBindingInfo { data: message, dynamic_metadata_offset };
+        let threads = pieces.iter().map(Piece::threads).max().unwrap_or(0);
+        let most = BLOCKS_OF_PROCESSOR * device.processors();
+        let blocks = threads.div_ceil(THREADS_PER_BLOCK).clamp(1, most);
+        let count = CubeCount::Static(blocks as u32, 1, 1);
+        device.client().launch(Box::new(PeerKernel), count, arguments);
+        self.memory.flush();
     }
 }
 
-/// `Side` of `peer_exchange.cu`.
-fn side(entries: &Entries<'_>, layout: VectorLayout) -> [u64; 4] {
-    let (is_listed, first) = match *entries {
-        Entries::From { first, .. } => (0, first),
-        Entries::Listed { first, .. } => (1, first),
-    };
-    [layout.stride, is_listed, first, entries.count()].map(|number| number as u64)
+/// Numbers of `Part` of `peer_exchange.cu`.
+const PART: usize = 2 * 4 + 5 + MOST_RANKS + 1;
+
+/// Entries of each rank of a part, and where they are in half a window.
+struct Piece<'a> {
+    part: &'a Exchanged<'a>,
+    entries: Range<usize>,
+    offset: usize,
+}
+
+impl Piece<'_> {
+    /// Writes `Part` of `peer_exchange.cu`.
+    fn write(&self, message: &mut Vec<u64>) {
+        let Exchanged { given, taken, starts } = self.part;
+        for Side { entries, layout, .. } in [given, taken] {
+            let (is_listed, first) = match *entries {
+                Entries::From { first, .. } => (0, first),
+                Entries::Listed { first, .. } => (1, first),
+            };
+            let numbers = [layout.stride, is_listed, first, entries.count()];
+            message.extend(numbers.map(|number| number as u64));
+        }
+        let VectorLayout { components, words, .. } = given.layout;
+        let Range { start, end } = self.entries;
+        message.extend([components, words, start, end, self.offset].map(|n| n as u64));
+        let starts: Vec<u64> = starts.iter().map(|start| *start as u64).collect();
+        extend(message, &starts, MOST_RANKS + 1);
+    }
+
+    /// Threads, each of which moves a word or two.
+    fn threads(&self) -> usize {
+        let words = self.part.each() * self.part.taken.entries.count().max(self.entries.len());
+        words.div_ceil(if self.part.given.layout.words.is_multiple_of(2) { 2 } else { 1 })
+    }
+}
+
+impl Exchanged<'_> {
+    /// Words of an entry with all components.
+    fn each(&self) -> usize {
+        self.given.layout.words * self.given.layout.components
+    }
+
+    /// The most entries that a rank gives.
+    fn most(&self) -> usize {
+        self.starts.windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0)
+    }
+
+    /// Vector and list of what is given, then of what is taken; a vector where nothing is listed.
+    fn handles(&self) -> [&Handle; 4] {
+        let list = |side: &Side<'_>| match &side.entries {
+            Entries::From { .. } => side.vector,
+            Entries::Listed { list, .. } => list.device_handle(),
+        };
+        [self.given.vector, list(&self.given), self.taken.vector, list(&self.taken)]
+    }
+}
+
+/// Appends a list with zeros up to `room` numbers.
+fn extend(message: &mut Vec<u64>, list: &[u64], room: usize) {
+    message.extend(list);
+    message.extend((list.len()..room).map(|_| 0));
 }

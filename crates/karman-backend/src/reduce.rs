@@ -12,6 +12,7 @@
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
+use super::device_exchange::{Exchanged, list_of_ranks};
 use super::rank_blocks::{RankBlocks, VectorBlocks};
 use super::{Backend, Buffer, HOST_CHUNK, THREADS_PER_BLOCK, Writer};
 use crate::prelude::*;
@@ -94,6 +95,9 @@ pub struct Partials {
     pub(super) ranks: Option<RankBlocks>,
     /// Those of vectors of several components or with an order of their own.
     vectors: Option<VectorBlocks>,
+    /// Whether the next reduction on a device leaves the blocks of other ranks, and its number of reductions.
+    pub(super) keeps_own_blocks: bool,
+    pub(super) reductions: usize,
 }
 
 impl Partials {
@@ -149,7 +153,24 @@ impl Partials {
             sums: backend.zeros(reductions),
             ranks: None,
             vectors: None,
+            keeps_own_blocks: false,
+            reductions: 0,
         }
+    }
+
+    /// Has the next reduction on a device leave the blocks of other ranks to [`Partials::blocks_to_gather`].
+    pub(super) fn keep_own_blocks(&mut self) {
+        self.keeps_own_blocks = true;
+    }
+
+    /// The exchange of the blocks of the last reduction on a device, if it kept them.
+    pub(super) fn blocks_to_gather(&mut self, rank: usize) -> Option<Exchanged<'_>> {
+        if !std::mem::take(&mut self.keeps_own_blocks) {
+            return None;
+        }
+        let ranks = self.ranks.as_ref()?;
+        let lists = self.reductions * (self.blocks / ranks.total());
+        Some(list_of_ranks((ranks.padded()?, &self.values), lists, ranks.starts(), rank))
     }
 
     /// Room for the blocks of all ranks, whose devices have them of one size.

@@ -168,8 +168,12 @@ impl Partials {
         self.ranks.as_ref().and_then(RankBlocks::padded).unwrap_or(&self.values)
     }
 
-    /// Gathers the blocks of all ranks after the launch of a reduction.
+    /// Gathers the blocks of all ranks after the launch of a reduction, unless something else gathers them.
     pub fn gather_on_device(&mut self, backend: &Backend, reductions: usize) {
+        if self.keeps_own_blocks {
+            self.reductions = reductions;
+            return;
+        }
         if let Some(ranks) = &self.ranks
             && let Some(padded) = ranks.padded()
         {

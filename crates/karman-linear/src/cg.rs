@@ -24,6 +24,8 @@ pub(super) struct ConjugateGradient<T> {
     direction: Buffer<T>,
     product: Buffer<T>,
     preconditioned: Option<Buffer<T>>,
+    /// On one of several ranks, where M is diagonal, M⁻¹ with its ghosts, for which a rank computes p.
+    inverse: Option<Buffer<T>>,
     scalars: Scalars,
 }
 
@@ -38,24 +40,39 @@ pub(super) struct Scalars {
 impl<T: Real> ConjugateGradient<T> {
     pub(super) fn new(backend: &Backend, system: &System<T>, flexible: bool) -> Self {
         let n = system.rows();
-        let fused = !flexible && system.preconditioner.diagonal().is_some();
+        let diagonal = system.preconditioner.diagonal().filter(|_| !flexible);
+        let is_scaled = system.halo.is_some() && matches!(diagonal, Some(Diagonal::Inverse(_)));
         ConjugateGradient {
             flexible,
             direction: system.vector(backend),
             product: backend.zeros(n),
-            preconditioned: (!fused).then(|| system.vector(backend)),
+            preconditioned: diagonal.is_none().then(|| system.vector(backend)),
+            inverse: is_scaled.then(|| system.vector(backend)),
             scalars: Scalars::new(backend, n),
         }
     }
 
-    /// Residual, iterate and direction with M⁻¹ inside the kernels.
+    /// Residual, iterate and direction with M⁻¹ inside the kernels. On several ranks the ghosts of r are fetched with the
+    /// results of its products, and each rank computes those of p.
     fn step_diagonal(&mut self, backend: &Backend, system: &mut System<T>) {
-        let System { preconditioner, residual: r, convergence, partials, iterate: x, .. } = system;
+        let System { preconditioner, residual: r, convergence, partials, iterate: x, halo, .. } =
+            system;
         let (p, q, n) = (&mut self.direction, &self.product, self.product.len());
         let Scalars { midway, sums } = &mut self.scalars;
-        let m = preconditioner.diagonal().unwrap_or(Diagonal::Identity).view();
-        update_residual(backend, n, partials, convergence, q, &m, midway, r, sums);
-        advance_diagonal(backend, n, sums, midway, r, &m, convergence, x, p);
+        let own = preconditioner.diagonal().unwrap_or(Diagonal::Identity);
+        let mut update = |r: &mut Buffer<T>, sums: &mut Partials| {
+            update_residual(backend, n, partials, convergence, q, &own.view(), midway, r, sums);
+        };
+        let mut entries = n;
+        match halo {
+            None => update(r, sums),
+            Some(halo) => {
+                halo.fill_after(r, sums, update);
+                entries += halo.ghosts();
+            }
+        }
+        let m = self.inverse.as_ref().map_or(own, Diagonal::Inverse).view();
+        advance_diagonal(backend, entries, sums, midway, r, &m, convergence, x, p);
     }
 
     /// Residual, iterate and direction with M⁻¹ applied separately.
@@ -85,24 +102,36 @@ impl Scalars {
 /// Before the first step: ρ = r·z of the residual r and z = M⁻¹ r.
 pub(super) fn start<T: Real>(
     backend: &Backend,
+    n: usize,
     (r, z): (&Buffer<T>, &Buffer<T>),
     partials: &mut Partials,
     convergence: &mut Buffer<f64>,
 ) {
-    start_dot(backend, r.len(), r, z, partials);
+    start_dot(backend, n, r, z, partials);
     cg_start(backend, partials, convergence);
 }
 
 impl<T: Real> Krylov<T> for ConjugateGradient<T> {
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
-        let System { preconditioner, residual: r, convergence, partials, .. } = system;
+        let n = system.rows();
+        let System { preconditioner, residual: r, convergence, partials, halo, .. } = system;
         preconditioner.apply(backend, r, &mut self.direction);
-        start(backend, (r, &self.direction), partials, convergence);
+        start(backend, n, (r, &self.direction), partials, convergence);
+        if self.preconditioned.is_none() {
+            fill_ghosts(halo.as_ref(), &mut self.direction);
+        }
+        if let (Some(Diagonal::Inverse(own)), Some(inverse), Some(halo)) =
+            (preconditioner.diagonal(), &mut self.inverse, halo)
+        {
+            halo.extend(own, inverse);
+        }
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let System { operator, partials, halo, .. } = system;
-        fill_ghosts(halo.as_ref(), &mut self.direction);
+        if self.preconditioned.is_some() {
+            fill_ghosts(halo.as_ref(), &mut self.direction);
+        }
         operator.apply_dot(backend, &self.direction, &mut self.product, partials);
         match self.preconditioned {
             None => self.step_diagonal(backend, system),

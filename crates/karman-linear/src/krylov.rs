@@ -36,7 +36,7 @@ pub(super) struct System<T> {
     pub(super) halo: Option<Arc<Halo>>,
     /// x: [n], and its ghosts.
     pub(super) iterate: Buffer<T>,
-    /// r: [n].
+    /// r: [n], and its ghosts where M is diagonal.
     pub(super) residual: Buffer<T>,
     pub(super) convergence: Buffer<f64>,
     pub(super) partials: Partials,
@@ -52,12 +52,13 @@ impl<T: Real> System<T> {
     ) -> System<T> {
         let n = operator.unknowns();
         let halo = operator.exchange().cloned();
+        let of_residual = halo.as_ref().filter(|_| preconditioner.diagonal().is_some());
         System {
+            residual: vector(backend, of_residual, n),
             operator,
             preconditioner,
             iterate: vector(backend, halo.as_ref(), n),
             halo,
-            residual: backend.zeros(n),
             convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
             partials: Partials::new(backend, n, 5),
             history: None,

@@ -59,7 +59,8 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let System { preconditioner, convergence, partials, .. } = system;
         let Some(single) = preconditioner.single() else { return };
         single.precondition(&self.residual, &mut self.direction);
-        start(backend, (&self.residual, &self.direction), partials, convergence);
+        let n = self.residual.len();
+        start(backend, n, (&self.residual, &self.direction), partials, convergence);
     }
 
     /// Keeps the direction; α = r·p / p·q with the new residual.
