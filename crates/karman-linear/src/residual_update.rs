@@ -29,7 +29,7 @@ impl<T: Real> ResidualUpdate<'_, T> {
         precondition: impl FnOnce(&Buffer<T>, &mut Buffer<T>),
     ) {
         let ResidualUpdate { product, convergence, q, midway, r, z, sums } = self;
-        let n = r.len();
+        let n = q.len();
         subtract_product(backend, n, product, convergence, q, midway, r);
         precondition(r, z);
         cg_dots(backend, n, r, z, q, sums);
