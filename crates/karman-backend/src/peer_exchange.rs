@@ -182,11 +182,18 @@ impl Exchanged<'_> {
 
     /// Vector and list of what is given, then of what is taken; a vector where nothing is listed.
     fn handles(&self) -> [&Handle; 4] {
-        let list = |side: &Side<'_>| match &side.entries {
-            Entries::From { .. } => side.vector,
+        let Exchanged { given, taken, .. } = self;
+        [given.vector, given.list(), taken.vector, taken.list()]
+    }
+}
+
+impl Side<'_> {
+    /// The list of its entries, or its vector.
+    fn list(&self) -> &Handle {
+        match &self.entries {
+            Entries::From { .. } => self.vector,
             Entries::Listed { list, .. } => list.device_handle(),
-        };
-        [self.given.vector, list(&self.given), self.taken.vector, list(&self.taken)]
+        }
     }
 }
 
