@@ -16,6 +16,7 @@ pub struct Source {
 }
 
 /// The specification of a heat problem.
+#[derive(Clone)]
 pub struct Problem {
     /// Location of the unknowns.
     pub discretization: Discretization,

@@ -113,8 +113,6 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
             Some("several ranks of a flow with `mean_velocity` compute on the CPU")
         } else if has_unknown_fluxes(case) {
             Some("several ranks of a flow with fluxes as unknowns compute on the CPU")
-        } else if setup_of(case).location() == Location::Nodes {
-            Some("several ranks of the node-centred discretization compute on the CPU")
         } else {
             None
         };

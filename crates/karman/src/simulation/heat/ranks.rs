@@ -127,11 +127,16 @@ impl<F: Real> Ranks<F> {
         problem: Problem,
         settings: &Settings,
     ) -> Result<Parts<F>, HeatError> {
-        let heat = Heat::new(backend, mesh, geometry, problem)?;
+        // Ranks take their rows on the host; functionals are evaluated on the device.
+        let of_device = backend.device().map(|_| problem.clone());
+        let mut heat = Heat::new(&backend.on_host(), mesh, geometry, problem)?;
         let starts = node_starts(mesh, count, HOST_CHUNK);
         let team = team(count, backend, |group, own| {
             Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
         })?;
+        if let Some(problem) = of_device {
+            heat = Heat::new(backend, mesh, geometry, problem)?;
+        }
         Ok((team, starts, WholeHeat::of(heat)))
     }
 
