@@ -10,8 +10,8 @@ use super::group::{bytes_of, bytes_of_mut};
 use super::halo::VectorLayout;
 use super::{Backend, BackendError, Buffer, Element, blas};
 
-#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 /// Entries of a vector that a rank gives or takes.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 pub(super) enum Entries<'a> {
     /// Consecutive ones.
     From {

@@ -1,7 +1,7 @@
 //! Exchange between devices of CUDA through memory that they read from each other: one kernel, without a library.
 //!
-//! Where messages are small it takes half of the time of a collective of NCCL with the kernels around it. The kernel waits for other devices, which the
-//! source of `#[kernel]` cannot express, so its text is that of CUDA.
+//! Where messages are small it takes half of the time of a collective of NCCL with the kernels around it. The kernel waits
+//! for other devices, which the source of `#[kernel]` cannot express, so its text is that of CUDA.
 
 use super::device_exchange::{Entries, Exchanged, Side};
 use super::group::Group;

@@ -40,7 +40,7 @@ struct Shared {
     /// The rank for which a rank waits.
     awaited: Vec<AtomicUsize>,
     failure: OnceLock<(usize, String)>,
-    /// What else ends with a failure.
+    /// Functions that run when the ranks fail.
     ends: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
     /// Number of threads that sleep.
     sleeping: AtomicUsize,
