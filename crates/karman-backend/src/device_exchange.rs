@@ -59,16 +59,32 @@ impl Entries<'_> {
 }
 
 impl Backend {
-    /// On devices the parts that all ranks have of a list, of which `part` is that of this rank: rank r gives `starts[r]..starts[r + 1]`.
-    /// All ranks call it. A failure ends the group, and reads of buffers return it.
+    /// The parts that all ranks have of a list, of which `part` is that of this rank: rank r gives `starts[r]..starts[r + 1]`. All
+    /// ranks call it. A failure ends the group, and reads of buffers return it.
     ///
-    /// Traffic: three times the whole list, and what all ranks give.
+    /// Traffic: the whole list twice, and what all ranks give.
     pub fn parts_of_all_ranks<T: Element>(&self, part: &Buffer<T>, starts: &[usize]) -> Buffer<T> {
         let Some(group) = self.ranks() else { panic!("the backend of one of several ranks") };
-        let total = starts[group.size()];
+        let (rank, total) = (group.rank(), starts[group.size()]);
+        assert_eq!(part.len(), starts[rank + 1] - starts[rank], "the part of rank {rank}");
+        let mut all = self.scratch(total);
+        if total == 0 {
+            return all;
+        }
+        let Some(device) = self.device() else {
+            let places: Vec<usize> = starts.iter().map(|start| start * size_of::<T>()).collect();
+            if let (Some(part), Some(all)) = (part.as_host(), all.as_host_mut())
+                && let Err(error) = group.gather_all(bytes_of(part), bytes_of_mut(all), &places)
+            {
+                group.abort(&error.to_string());
+            }
+            return all;
+        };
+        if device.exchange(&[part_of_list((part, &all), starts)]) {
+            return all;
+        }
         let mut own = self.zeros(total);
-        blas::copy_to_range(self, part.len(), part, starts[group.rank()], &mut own);
-        let mut all = self.zeros(total);
+        blas::copy_to_range(self, part.len(), part, starts[rank], &mut own);
         self.gather_on_devices(&own, &mut all, 1, starts);
         all
     }
@@ -113,6 +129,21 @@ impl Backend {
             Err(error) => group.abort(&error.to_string()),
         }
     }
+}
+
+/// The exchange of [`Backend::parts_of_all_ranks`].
+fn part_of_list<'a, T: Element>(
+    (part, all): (&'a Buffer<T>, &'a Buffer<T>),
+    starts: &'a [usize],
+) -> Exchanged<'a> {
+    // An empty list has no memory.
+    let of = |list: &'a Buffer<T>| if list.is_empty() { all } else { list };
+    let side = |list: &'a Buffer<T>| Side {
+        entries: Entries::From { first: 0, count: list.len() },
+        layout: VectorLayout::of::<T>(list.len(), 1),
+        vector: of(list).device_handle(),
+    };
+    Exchanged { given: side(part), taken: side(all), starts }
 }
 
 /// The exchange of [`Backend::gather_on_devices`].

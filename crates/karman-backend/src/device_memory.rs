@@ -21,12 +21,16 @@ fn set_words(out: &mut [u32], word: u32) {
 impl Device {
     /// An array of `len` elements with this content.
     pub(super) fn allocate<T: Element>(&self, len: usize, content: Content) -> Handle {
-        let handle = self.client().empty(len * size_of::<T>());
+        // A kernel cannot be given an array without memory.
+        let handle = self.client().empty(len.max(1) * size_of::<T>());
         let word = match content {
             Content::Zeros => 0,
             Content::Greatest => GREATEST,
             Content::Anything => return handle,
         };
+        if len == 0 {
+            return handle;
+        }
         let words = len * size_of::<T>() / size_of::<u32>();
         // SAFETY: the array was allocated with this number of words, against which each is tested.
         unsafe {

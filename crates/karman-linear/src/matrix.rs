@@ -248,6 +248,16 @@ impl<S: Real> Matrix<S> {
         Matrix { parts: self.backend.split_sums(rows, entries), ..self }
     }
 
+    /// Its entries are some of so many, those of the rows that other ranks have counted.
+    pub(super) fn with_entries_of_all(self, entries: usize) -> Self {
+        Matrix { entries, ..self }
+    }
+
+    /// Other rows by compressed rows, `[rows + 1]`, of the same entries.
+    pub(super) fn with_offsets(self, offsets: Buffer<u32>) -> Self {
+        Matrix { rows: offsets.len() - 1, offsets, ..self }
+    }
+
     /// The rows of one of several ranks, whose columns have the local numbers of `halo`.
     pub(super) fn with_halo(self, halo: &Arc<Halo>) -> Self {
         Matrix { halo: Some(halo.clone()), ..self }

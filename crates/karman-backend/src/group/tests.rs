@@ -169,21 +169,21 @@ fn a_rank_that_fails_ends_ranks_whose_devices_wait_for_it() {
 
 /// Messages that are larger than the memory for them pass in several parts.
 #[test]
-fn large_lists_on_devices_are_gathered_in_parts() {
-    for kind in devices().iter().map(Backend::kind) {
+fn large_lists_are_gathered_in_parts() {
+    let kinds: Vec<BackendKind> = devices().iter().map(Backend::kind).collect();
+    for kind in std::iter::once(BackendKind::Cpu).chain(kinds) {
         // Parts are those of CUDA alone.
-        let starts = match kind {
-            BackendKind::Cuda => [0, 3_000_001, 7_500_000],
-            _ => [0, 3001, 7500],
-        };
-        let found = ranks(2, |group| {
-            let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
-            let own = starts[group.rank()]..starts[group.rank() + 1];
-            let part = backend.upload::<f64>(own.map(|i| i as f64).collect());
-            backend.read(&backend.parts_of_all_ranks(&part, &starts))
-        });
-        for all in found {
-            assert!(all.len() == starts[2] && (0..starts[2]).all(|i| all[i] == i as f64));
+        let unit = if kind == BackendKind::Cuda { 1000 } else { 1 };
+        for starts in [vec![0, 3001, 7500], vec![0, 3001, 3001, 7500], vec![0, 0, 0]] {
+            let starts: Vec<usize> = starts.iter().map(|start| start * unit).collect();
+            let found = ranks(starts.len() - 1, |group| {
+                let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+                let own = starts[group.rank()]..starts[group.rank() + 1];
+                let part = backend.upload::<f64>(own.map(|i| i as f64).collect());
+                backend.read(&backend.parts_of_all_ranks(&part, &starts))
+            });
+            let want: Vec<f64> = (0..starts[starts.len() - 1]).map(|i| i as f64).collect();
+            assert!(found.iter().all(|all| *all == want), "{kind:?} {starts:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::coarse::{Inverse, dense_inverse, null_share};
 use super::device::{
-    DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
-    dense_inverse as inverse_by_kernels, difference_form, sliced,
+    DeviceHierarchy, DeviceLevel, aggregates_of, dense_inverse as inverse_by_kernels,
+    difference_form, sliced,
 };
 use super::difference_form::DifferenceForm;
 use super::hierarchy::{Hierarchy, HostLevel};
@@ -366,10 +366,13 @@ impl<S: Real> Level<S> {
         let (own, weights) = difference_form(matrix, &level.scale, params.sweep_factor())?;
         let transfer = match &level.interpolation {
             None => None,
-            Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
-                true => Transfer::of_aggregates(aggregates_of(p, r)),
-                false => Transfer::weighted([sliced(p, true)?, sliced(r, true)?]),
-            }),
+            Some(interpolation) => {
+                let [p, r] = interpolation.matrices();
+                Some(match interpolation.is_constant {
+                    true => Transfer::of_aggregates(aggregates_of(p, r)),
+                    false => Transfer::weighted([sliced(p, true)?, sliced(r, true)?]),
+                })
+            }
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
         let inverse = is_direct

@@ -3,7 +3,6 @@
 //!
 //! A row is computed by one rank from copies of what the others have: its terms are those of one rank, in the same order.
 
-use super::params::AmgParams;
 use crate::LinearError;
 use karman_backend::group::gather_lists;
 use karman_backend::{Backend, Gather, HOST_CHUNK, Halo, RankGroup};
@@ -30,33 +29,22 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of levels with so many unknowns, for vectors of `backend`, the finest first, of which this rank has the rows
-    /// from `first` on. A coarse level is shared where it has more than `replicate_rows` unknowns. Its ranges are in proportion to those
-    /// of the finest, cut at multiples of the chunk of sums. `columns_beyond` as of [`super::rank_levels`]. All ranks call it.
+    /// The distribution of so many levels, of which ranks share `shared`, for vectors of `backend`. `starts` as of
+    /// [`starts_in_proportion`]. `columns_beyond` as of [`super::rank_levels`]. All ranks call it.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where a rank failed.
     pub(super) fn new(
         backend: &Backend,
         group: &Arc<dyn RankGroup>,
-        (rows, first): (&[usize], usize),
-        params: &AmgParams,
+        starts: Vec<Vec<usize>>,
+        [levels, shared]: [usize; 2],
         columns_beyond: impl Fn(LevelRows, &Range<usize>) -> Result<Vec<u32>, LinearError>,
     ) -> Result<Distribution, LinearError> {
-        let least = params.cycling.replicate_rows(backend).max(params.coarse_rows);
-        let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
-        let (firsts, _) = gather_lists(&**group, &[first as u32])?;
-        let mut finest: Vec<usize> = firsts.into_iter().map(|first| first as usize).collect();
-        finest.push(rows[0]);
-        let mut starts = vec![finest];
-        for (depth, rows) in rows.iter().enumerate().take(shared + 1).skip(1) {
-            let multiple = if depth < shared { HOST_CHUNK } else { 1 };
-            starts.push(in_proportion(&starts[0], *rows, multiple));
-        }
         let mut distribution = Distribution { group: group.clone(), shared: vec![], starts };
         for depth in 0..shared {
             let mut ghosts = vec![];
-            for rows in distribution.rows_that_read(depth, rows.len()) {
+            for rows in distribution.rows_that_read(depth, levels) {
                 ghosts.extend(columns_beyond(rows, &distribution.own(depth))?);
             }
             ghosts.sort_unstable();
@@ -98,8 +86,41 @@ impl Distribution {
     }
 }
 
+/// First row of each rank in the levels that ranks share, and the number of rows; then in the level below, of which each rank
+/// restricts some rows. `rows`: of each level, the finest first, of which this rank has those from `first` on. A coarse level is
+/// shared where it has more than `least` rows. Its ranges are in proportion to those of the finest, at multiples of the chunk of
+/// sums. All ranks call it.
+///
+/// # Errors
+/// [`LinearError::Backend`] where a rank failed.
+pub(super) fn starts_in_proportion(
+    group: &dyn RankGroup,
+    (rows, first): (&[usize], usize),
+    least: usize,
+) -> Result<Vec<Vec<usize>>, LinearError> {
+    let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
+    let (firsts, _) = gather_lists(group, &[first as u32])?;
+    let mut finest: Vec<usize> = firsts.into_iter().map(|first| first as usize).collect();
+    finest.push(rows[0]);
+    let mut starts = vec![finest];
+    for (depth, rows) in rows.iter().enumerate().take(shared + 1).skip(1) {
+        let multiple = if depth < shared { HOST_CHUNK } else { 1 };
+        starts.push(in_proportion(&starts[0], *rows, multiple));
+    }
+    Ok(starts)
+}
+
+/// Starts of ranges, rounded to a multiple but for the last, the number of rows.
+pub(super) fn rounded(starts: &[usize], multiple: usize) -> Vec<usize> {
+    let rows = starts[starts.len() - 1];
+    let round = |start: &usize| ((start + multiple / 2) / multiple * multiple).min(rows);
+    let mut rounded: Vec<usize> = starts.iter().map(round).collect();
+    rounded[starts.len() - 1] = rows;
+    rounded
+}
+
 /// Starts of ranges of `rows` rows in proportion to those of `starts`, rounded to a multiple.
-fn in_proportion(starts: &[usize], rows: usize, multiple: usize) -> Vec<usize> {
+pub(super) fn in_proportion(starts: &[usize], rows: usize, multiple: usize) -> Vec<usize> {
     let total = starts[starts.len() - 1].max(1) as u128;
     let rounded = |start: &usize| {
         let exact = *start as u128 * rows as u128;
@@ -123,5 +144,7 @@ mod tests {
         assert_eq!(in_proportion(&starts, 3000, 4096), [0, 0, 0, 3000]);
         assert_eq!(in_proportion(&starts, 3000, 1), [0, 819, 1638, 3000]);
         assert_eq!(in_proportion(&[0, 0], 5, 1), [0, 5]);
+        assert_eq!(rounded(&[0, 2000, 7000, 13_000, 14_500], 4096), [0, 0, 8192, 12_288, 14_500]);
+        assert_eq!(rounded(&[0, 2047, 2049], 4096), [0, 0, 2049]);
     }
 }

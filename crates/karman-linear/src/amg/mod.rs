@@ -11,9 +11,9 @@
 //! without strong couplings are corrected by the smoother alone. A component without a Dirichlet boundary
 //! is detected by its vanishing diagonal on a coarse level and set to zero there.
 //!
-//! Each of several ranks gathers the rows of all. On the host the ranks share the loops over rows of the set-up, on devices each
-//! runs it as a whole, and each has the whole hierarchy. Of the finest levels it keeps its rows, of those below all. The
-//! hierarchy and its cycles have the bits of one rank.
+//! Several ranks share the finest levels, of which each keeps its rows; of those below each has all. By kernels each computes its
+//! rows, from rows that it fetches. On the host the ranks share the loops over rows, and each makes the whole hierarchy of the
+//! rows of all. The hierarchy and its cycles have the bits of one rank.
 
 mod aggregates;
 mod coarse;
@@ -53,7 +53,7 @@ use super::residual_update::ResidualUpdate;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use coarse::null_share;
 use cycle::Levels;
-use device::{DeviceHierarchy, of_all_ranks};
+use device::{DeviceHierarchy, Finest};
 use difference_form::DifferenceForm;
 use hierarchy::Hierarchy;
 use karman_backend::group::gather_lists;
@@ -163,15 +163,14 @@ impl<S: Real> Amg<S> {
             SetupInput::Interpolations(_) => HierarchySource::Saved,
         };
         let (setup, levels) = if by_kernels {
-            let all = rows_of_all_ranks(matrix)?;
-            let all = all.as_ref().unwrap_or(matrix);
+            let finest = Finest::new(matrix)?;
             let hierarchy = match input {
-                SetupInput::Matrix(_) => DeviceHierarchy::new(all, params)?,
+                SetupInput::Matrix(_) => DeviceHierarchy::new(&finest, params)?,
                 SetupInput::Interpolations(saved) => {
-                    DeviceHierarchy::from_interpolations(all, params, saved)?
+                    DeviceHierarchy::from_interpolations(&finest, params, saved)?
                 }
             };
-            let levels = levels_of_kernels(matrix, all, &hierarchy, params)?;
+            let levels = levels_of_kernels(&backend, &finest, &hierarchy, params)?;
             (Setup::Device(hierarchy), levels)
         } else {
             backend.install(|| -> Result<_, LinearError> {
@@ -223,10 +222,9 @@ impl<S: Real> Amg<S> {
         let (backend, params) = (&self.backend, &self.params);
         self.levels = match &mut self.setup {
             Setup::Device(hierarchy) => {
-                let all = rows_of_all_ranks(matrix)?;
-                let all = all.as_ref().unwrap_or(matrix);
-                hierarchy.set_values(all)?;
-                levels_of_kernels(matrix, all, hierarchy, params)?
+                let finest = Finest::new(matrix)?;
+                hierarchy.set_values(&finest)?;
+                levels_of_kernels(backend, &finest, hierarchy, params)?
             }
             Setup::Host(hierarchy) => backend.install(|| {
                 hierarchy.set_values(matrix.of_all_ranks()?.into_converted::<f64>())?;
@@ -276,25 +274,16 @@ fn levels_of<T: Real, S: Real>(
     rank_levels::of_host(matrix, group, &hierarchy.levels, params)
 }
 
-/// On one of several ranks on devices a matrix of all their rows on the device of this rank. All ranks call it.
-fn rows_of_all_ranks<T: Real>(matrix: &Matrix<T>) -> Result<Option<Matrix<T>>, LinearError> {
-    match matrix.halo() {
-        None => Ok(None),
-        Some(halo) => of_all_ranks(matrix, halo).map(Some),
-    }
-}
-
-/// The levels of a hierarchy that kernels made for `all`, the rows of all ranks of `matrix`.
+/// The levels of a hierarchy that kernels made for `finest`. All ranks call it.
 fn levels_of_kernels<T: Real, S: Real>(
-    matrix: &Matrix<T>,
-    all: &Matrix<T>,
+    backend: &Backend,
+    finest: &Finest<'_, T>,
     hierarchy: &DeviceHierarchy,
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let backend = matrix.backend();
     let levels = match backend.ranks() {
-        None => Levels::of_device(matrix, hierarchy, params)?,
-        Some(group) => rank_levels::of_kernels(matrix, group, (all, hierarchy), params)?,
+        None => Levels::of_device(finest.matrix(), hierarchy, params)?,
+        Some(group) => rank_levels::of_kernels(backend, group, (finest, hierarchy), params)?,
     };
     backend.synchronize()?;
     Ok(levels)

@@ -6,11 +6,11 @@
 use super::coarse::{Inverse, dense_inverse, null_share};
 use super::cycle::{Level, Levels};
 use super::device::{
-    DeviceHierarchy, DeviceLevel, columns_beyond, dense_inverse as inverse_by_kernels,
+    DeviceHierarchy, DeviceLevel, Finest, columns_beyond, dense_inverse as inverse_by_kernels,
     difference_form, rows_of_rank, sliced, smoother_weights,
 };
 use super::difference_form::{DifferenceForm, row_sums};
-use super::distribution::{Distribution, LevelRows};
+use super::distribution::{Distribution, LevelRows, starts_in_proportion};
 use super::hierarchy::HostLevel;
 use super::params::AmgParams;
 use super::transfer::Transfer;
@@ -27,6 +27,12 @@ type OwnRows<S> = (DifferenceForm<S>, Buffer<S>);
 trait WholeLevels<S: Real> {
     /// Number of unknowns of each level, the finest first.
     fn sizes(&self) -> Vec<usize>;
+
+    /// The first rows of ranks, as of [`starts_in_proportion`]. All ranks call it.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where a rank failed.
+    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError>;
 
     /// Columns outside a range in some rows.
     ///
@@ -70,8 +76,12 @@ trait WholeLevels<S: Real> {
 
 /// Levels that the host's threads made.
 struct ByHost<'a> {
+    group: &'a Arc<dyn RankGroup>,
     levels: &'a [HostLevel],
+    first_row: usize,
     params: &'a AmgParams,
+    /// Levels of at most so many rows are whole on each rank.
+    least: usize,
     null_share: f64,
 }
 
@@ -87,6 +97,11 @@ impl ByHost<'_> {
 impl<S: Real> WholeLevels<S> for ByHost<'_> {
     fn sizes(&self) -> Vec<usize> {
         self.levels.iter().map(|level| level.matrix.rows()).collect()
+    }
+
+    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError> {
+        let sizes: Vec<usize> = self.levels.iter().map(|level| level.matrix.rows()).collect();
+        starts_in_proportion(&**self.group, (&sizes, self.first_row), self.least)
     }
 
     fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
@@ -140,9 +155,10 @@ impl<S: Real> WholeLevels<S> for ByHost<'_> {
     }
 }
 
-/// Levels that kernels made on the device of each rank, from all rows of `matrix`.
+/// Levels that kernels made of the own rows of `finest`, and of fetched rows.
 struct ByKernels<'a, T> {
-    matrix: &'a Matrix<T>,
+    backend: &'a Backend,
+    finest: &'a Finest<'a, T>,
     hierarchy: &'a DeviceHierarchy,
     params: &'a AmgParams,
 }
@@ -150,6 +166,11 @@ struct ByKernels<'a, T> {
 impl<T: Real> ByKernels<'_, T> {
     fn level(&self, depth: usize) -> &DeviceLevel {
         &self.hierarchy.levels[depth]
+    }
+
+    /// The finest matrix.
+    fn matrix(&self) -> &Matrix<T> {
+        self.finest.matrix()
     }
 
     /// Numbers from `first` on of a list that each rank has as a whole.
@@ -167,7 +188,7 @@ impl<T: Real> ByKernels<'_, T> {
     ) -> Buffer<S> {
         let (level, factor) = (self.level(depth), self.params.sweep_factor());
         let all = match &level.matrix {
-            None => smoother_weights::<T, S>(self.matrix, &level.scale, factor),
+            None => smoother_weights::<T, S>(self.matrix(), &level.scale, factor),
             Some(matrix) => smoother_weights::<f64, S>(matrix, &level.scale, factor),
         };
         Self::own(backend, &all, distribution.own(depth))
@@ -179,17 +200,21 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         self.hierarchy.levels.iter().map(|level| level.rows).collect()
     }
 
+    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError> {
+        Ok(self.hierarchy.starts())
+    }
+
     fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
         let of_transfer = |depth: usize, which: usize, rows| match &self.level(depth).interpolation
         {
             None => Ok(vec![]),
-            Some(between) => columns_beyond(&between.transfer[which], rows, own),
+            Some(between) => columns_beyond(&between.matrices()[which], rows, own),
         };
         Ok(match rows {
             LevelRows::Interpolation(depth, rows) => of_transfer(depth, 0, rows)?,
             LevelRows::Restriction(depth, rows) => of_transfer(depth, 1, rows)?,
             LevelRows::Matrix(depth, rows) => match &self.level(depth).matrix {
-                None => columns_beyond(self.matrix, rows, own)?,
+                None => columns_beyond(self.matrix(), rows, own)?,
                 Some(matrix) => columns_beyond(matrix, rows, own)?,
             },
         })
@@ -206,7 +231,7 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         let factor = self.params.sweep_factor();
         let (form, weights) = match &level.matrix {
             None => {
-                let rows = rows_of_rank(backend, self.matrix, own, Some(halo))?;
+                let rows = rows_of_rank(backend, self.matrix(), own, Some(halo))?;
                 difference_form(&rows, &scale, factor)?
             }
             Some(matrix) => {
@@ -223,7 +248,7 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         (distribution, depth): (&Distribution, usize),
     ) -> Result<Option<Transfer<S>>, LinearError> {
         let Some(between) = &self.level(depth).interpolation else { return Ok(None) };
-        let [p, r] = &between.transfer;
+        let [p, r] = between.matrices();
         let rows = |all: &Matrix<f64>, from: usize, to: usize| {
             let halo = distribution.shared(from).map(|halo| &**halo);
             rows_of_rank(backend, all, distribution.own(to), halo)
@@ -248,12 +273,10 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
     }
 
     fn inverse(&self, depth: usize) -> Result<Vec<f64>, LinearError> {
-        let (backend, level) = (self.matrix.backend(), self.level(depth));
-        let (scale, null_share) = (&level.scale, null_share::<T>());
-        let by_columns = match &level.matrix {
-            None => inverse_by_kernels::<T, S>(backend, self.matrix, scale, null_share)?,
-            Some(matrix) => inverse_by_kernels::<f64, S>(backend, matrix, scale, null_share)?,
-        };
+        // Ranks share the coarsest level only where it is the finest.
+        let (backend, level) = (self.backend, self.level(depth));
+        let (matrix, scale) = (self.finest.gathered()?, self.finest.gathered_vector(&level.scale));
+        let by_columns = inverse_by_kernels::<T, S>(backend, &matrix, &scale, null_share::<T>())?;
         let (by_columns, n) = (backend.read(&by_columns)?, level.rows);
         Ok((0..n * n).map(|k| by_columns[k / n + k % n * n].to_f64()).collect())
     }
@@ -261,7 +284,7 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
     fn whole(&self, alone: &Backend, depth: usize) -> Result<Level<S>, LinearError> {
         let (level, params) = (self.level(depth), (self.params, null_share::<T>()));
         match &level.matrix {
-            None => Level::of_device(alone, self.matrix, level, depth, params),
+            None => Level::of_device(alone, self.matrix(), level, depth, params),
             Some(matrix) => Level::of_device(alone, matrix, level, depth, params),
         }
     }
@@ -277,33 +300,36 @@ pub(super) fn of_host<T: Real, S: Real>(
     levels: &[HostLevel],
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let whole = ByHost { levels, params, null_share: null_share::<T>() };
-    of_rank(matrix, group, &whole, params)
+    let least = params.cycling.replicate_rows(matrix.backend()).max(params.coarse_rows);
+    let (first_row, null_share) = (matrix.first_row(), null_share::<T>());
+    let whole = ByHost { group, levels, first_row, params, least, null_share };
+    of_rank(matrix.backend(), group, &whole, params)
 }
 
-/// The levels of a rank whose hierarchy kernels made for `all`, the rows of all ranks of `matrix`. All ranks call it.
+/// The levels of a rank whose hierarchy kernels made for `finest`, for vectors of `backend`. All ranks call it.
 ///
 /// # Errors
 /// As of [`of_host`].
 pub(super) fn of_kernels<T: Real, S: Real>(
-    matrix: &Matrix<T>,
+    backend: &Backend,
     group: &Arc<dyn RankGroup>,
-    (all, hierarchy): (&Matrix<T>, &DeviceHierarchy),
+    (finest, hierarchy): (&Finest<'_, T>, &DeviceHierarchy),
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    of_rank(matrix, group, &ByKernels { matrix: all, hierarchy, params }, params)
+    of_rank(backend, group, &ByKernels { backend, finest, hierarchy, params }, params)
 }
 
-fn of_rank<T: Real, S: Real>(
-    matrix: &Matrix<T>,
+fn of_rank<S: Real>(
+    backend: &Backend,
     group: &Arc<dyn RankGroup>,
     whole: &impl WholeLevels<S>,
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let (backend, sizes) = (matrix.backend(), whole.sizes());
+    let (sizes, starts) = (whole.sizes(), whole.starts()?);
+    let least = params.cycling.replicate_rows(backend).max(params.coarse_rows);
+    let shared = 1 + sizes[1..].iter().take_while(|rows| **rows > least).count();
     let beyond = |rows: LevelRows, own: &Range<usize>| whole.columns_beyond(rows, own);
-    let of_finest = (&sizes[..], matrix.first_row());
-    let distribution = Distribution::new(backend, group, of_finest, params, beyond)?;
+    let distribution = Distribution::new(backend, group, starts, [sizes.len(), shared], beyond)?;
     // Reductions over a level that each rank has as a whole are those of one rank.
     let alone = backend.alone();
     let mut all = Levels::empty(backend, params);

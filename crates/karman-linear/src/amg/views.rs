@@ -72,6 +72,10 @@ pub(super) struct Splitting<'a, S: Real> {
     pub graph: StrengthGraph<'a, S>,
     /// Coarse number of each unknown, [`FINE`](super::strength::FINE) for fine ones: `[rows]`.
     pub coarse: View<'a, u32>,
+    /// The first row that is interpolated.
+    pub first: usize,
+    /// The end of these rows.
+    pub end: usize,
 }
 
 /// The members of aggregates: those of aggregate g lie from `offsets[g]` to `offsets[g + 1]`.

@@ -3,6 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
+use super::share::Share;
 use crate::Matrix;
 use crate::amg::hashing::hash;
 use crate::amg::matching::{NONE, ROUNDS};
@@ -11,15 +12,22 @@ use crate::amg::views::StrengthGraph;
 use crate::matrix::MatrixView;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::scan::offsets_of;
 use karman_backend::{BackendError, Buffer, Partials, View, blas};
+use std::ops::Range;
 
 /// A numbering of aggregates, or of coarse unknowns.
 pub(super) struct Numbering {
     /// The number of each unknown: `[rows]`.
     pub of: Buffer<u32>,
+    /// The first number of each rank, and how many there are.
+    pub starts: Vec<usize>,
+}
+
+impl Numbering {
     /// Number of aggregates or coarse unknowns.
-    pub count: usize,
+    pub(super) fn count(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
 }
 
 const UNDECIDED: u32 = 0;
@@ -121,49 +129,63 @@ pub(super) fn join<S: Real>(row: usize, graph: &StrengthGraph<S>, mates: &View<u
     (joined, begins)
 }
 
-/// The number of a row's aggregate. Traffic 16.
+/// The number of a row's aggregate where it has a mate or none, that of its first row. Traffic 12.
 #[kernel(out(of))]
-pub(super) fn number_pairs(
-    row: usize,
-    mates: &View<u32>,
-    joined: &View<u32>,
-    numbers: &View<u32>,
-) -> u32 {
+pub(super) fn number_pairs(row: usize, mates: &View<u32>, numbers: &View<u32>) -> u32 {
     let mut first = row;
-    if joined[row] != comptime!(NONE) {
-        first = joined[row] as usize;
-    }
-    let mate = mates[first];
+    let mate = mates[row];
     if mate != comptime!(NONE) && (mate as usize) < first {
         first = mate as usize;
     }
     numbers[first]
 }
 
+/// The number of a row's aggregate, that of the row that it joined if any. Traffic 12.
+#[kernel(out(of))]
+pub(super) fn number_joined(row: usize, joined: &View<u32>, of_pairs: &View<u32>) -> u32 {
+    let mut first = row;
+    if joined[row] != comptime!(NONE) {
+        first = joined[row] as usize;
+    }
+    of_pairs[first]
+}
+
 /// The thresholds of strength: `[rows]`.
-fn thresholds<S: Real>(a: &Matrix<S>, theta: f64) -> Buffer<f64> {
+fn thresholds<S: Real>(a: &Matrix<S>, share: &Share, theta: f64) -> Buffer<f64> {
     let mut thresholds = a.backend().scratch(a.rows());
     find_thresholds(a.backend(), a.rows(), &a.view(), theta, &mut thresholds);
+    share.fill(&mut thresholds);
     thresholds
 }
 
 /// Pairs of strongly coupled unknowns, numbered in the order of their first rows.
-pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbering, BackendError> {
+pub(super) fn pairs<S: Real>(
+    a: &Matrix<S>,
+    share: &Share,
+    theta: f64,
+) -> Result<Numbering, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let thresholds = thresholds(a, theta);
+    let thresholds = thresholds(a, share, theta);
     let graph = StrengthGraph::of(a, &thresholds);
     let mut mates = backend.scratch(n);
     blas::fill(backend, n, NONE, &mut mates);
     let mut proposals = backend.scratch(n);
     for _ in 0..ROUNDS {
         propose(backend, n, &graph, &mates, &mut proposals);
+        share.fill(&mut proposals);
         agree(backend, n, &proposals, &mut mates);
+        share.fill(&mut mates);
     }
-    let (mut joined, mut begins, mut of) = (backend.scratch(n), backend.scratch(n), proposals);
+    let (mut joined, mut begins) = (backend.scratch(n), backend.scratch(n));
     join(backend, n, &graph, &mates, &mut joined, &mut begins);
-    let (numbers, count) = offsets_of(backend, &begins)?;
-    number_pairs(backend, n, &mates, &joined, &numbers, &mut of);
-    Ok(Numbering { of, count })
+    let (mut numbers, starts) = share.ranges().places(backend, &mut begins)?;
+    share.fill(&mut numbers);
+    let (mut of_pairs, mut of) = (proposals, begins);
+    number_pairs(backend, n, &mates, &numbers, &mut of_pairs);
+    share.fill(&mut of_pairs);
+    number_joined(backend, n, &joined, &of_pairs, &mut of);
+    share.fill(&mut of);
+    Ok(Numbering { of, starts })
 }
 
 /// The aggregate of an aggregate. Traffic 12.
@@ -228,21 +250,23 @@ pub(super) fn choose<S: Real>(
     role
 }
 
-/// Fine where strongly coupled to a coarse unknown; also the number of undecided unknowns. Traffic of the
-/// matrix, 4 an entry, and 16.
+/// Fine where strongly coupled to a coarse unknown; also the number of undecided unknowns from row `first` to
+/// `end`. Traffic of the matrix, 4 an entry, and 16.
 #[kernel(out(roles), reduce(sum))]
 pub(super) fn settle<S: Real>(
     row: usize,
     graph: &StrengthGraph<S>,
     chosen: &View<u32>,
+    first: usize,
+    end: usize,
 ) -> (u32, f64) {
     let mut role = chosen[row];
     let mut left = f64::literal(0.0);
     if role == comptime!(UNDECIDED) {
-        let (first, end) = graph.matrix.row(row);
+        let (begin, stop) = graph.matrix.row(row);
         let threshold = graph.thresholds[row];
-        let mut k = first;
-        while k < end {
+        let mut k = begin;
+        while k < stop {
             if chosen[graph.matrix.columns[k] as usize] == comptime!(COARSE)
                 && -graph.matrix.values[k].to_f64() >= threshold
             {
@@ -250,7 +274,7 @@ pub(super) fn settle<S: Real>(
             }
             k += comptime!(graph.matrix.layout.spacing());
         }
-        if role == comptime!(UNDECIDED) {
+        if role == comptime!(UNDECIDED) && row >= first && row < end {
             left = f64::literal(1.0);
         }
     }
@@ -280,32 +304,40 @@ pub(super) fn number_coarse(row: usize, flags: &View<u32>, numbers: &View<u32>) 
 /// Coarse unknowns of `a` by the parallel modified independent set, and the thresholds of strength.
 pub(super) fn pmis<S: Real>(
     a: &Matrix<S>,
+    share: &Share,
     theta: f64,
 ) -> Result<(Numbering, Buffer<f64>), BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let thresholds = thresholds(a, theta);
+    let thresholds = thresholds(a, share, theta);
     let graph = StrengthGraph::of(a, &thresholds);
     let (mut weights, mut roles) = (backend.scratch(n), backend.scratch(n));
     weigh(backend, n, &graph, &mut weights, &mut roles);
+    share.fill(&mut weights);
+    share.fill(&mut roles);
     let mut chosen = backend.scratch(n);
     let mut partials = Partials::new(backend, n, 1);
     let mut left = backend.scratch(1);
+    let Range { start, end } = share.ranges().own();
     // Most sets need five to eight rounds; a further round changes nothing.
     let mut rounds = 4;
     loop {
         for _ in 0..rounds {
             choose(backend, n, &graph, &weights, &roles, &mut chosen);
-            settle(backend, n, &graph, &chosen, &mut roles, &mut partials);
+            share.fill(&mut chosen);
+            settle(backend, n, &graph, &chosen, start, end, &mut roles, &mut partials);
+            share.fill(&mut roles);
         }
         blas::finish_sum(backend, &partials, &mut left);
-        if backend.read(&left)?[0] == 0.0 {
+        let left = share.ranges().of_all([backend.read(&left)?[0]])?;
+        if left.iter().all(|[left]| *left == 0.0) {
             break;
         }
         rounds = 2;
     }
     let (mut flags, mut coarse) = (chosen, weights);
     flag_coarse(backend, n, &roles, &mut flags);
-    let (numbers, count) = offsets_of(backend, &flags)?;
+    let (numbers, starts) = share.ranges().places(backend, &mut flags)?;
     number_coarse(backend, n, &flags, &numbers, &mut coarse);
-    Ok((Numbering { of: coarse, count }, thresholds))
+    share.fill(&mut coarse);
+    Ok((Numbering { of: coarse, starts }, thresholds))
 }

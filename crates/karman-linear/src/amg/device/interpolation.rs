@@ -5,27 +5,34 @@
 
 use super::coarsening::Numbering;
 use super::product::{product, row_of};
+use super::rank_rows::rows_of_rank;
+use super::share::{RowRanges, Share};
 use crate::amg::strength::FINE;
 use crate::amg::views::{CsrView, PatternView, Splitting, StrengthGraph};
 use crate::matrix::MatrixView;
-use crate::{CsrMatrix, Matrix};
+use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::scan::{offsets_of, offsets_of_each};
+use karman_backend::scan::{compact, offsets_of, offsets_of_each};
 use karman_backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
+use std::ops::Range;
 
 /// Numbers of a row's couplings for interpolation: strong, to coarse unknowns, and both; a coarse unknown is
-/// strongly coupled to itself. Traffic of the matrix, 4 an entry, and 24.
+/// strongly coupled to itself. None of the rows that are not interpolated. Traffic of the matrix, 4 an entry,
+/// and 24.
 #[kernel(out(strong, coarse_couplings, strong_coarse))]
 pub(super) fn count_kinds<S: Real>(row: usize, splitting: &Splitting<S>) -> (u32, u32, u32) {
     let a = &splitting.graph.matrix;
     let coarse = &splitting.coarse;
-    let mut strong = 1u32;
+    let mut strong = 0u32;
     let mut coarse_couplings = 0u32;
-    let mut strong_coarse = 1u32;
-    if coarse[row] == comptime!(FINE) {
-        strong = 0u32;
-        strong_coarse = 0u32;
+    let mut strong_coarse = 0u32;
+    if coarse[row] != comptime!(FINE) {
+        if row >= splitting.first && row < splitting.end {
+            strong = 1u32;
+            strong_coarse = 1u32;
+        }
+    } else {
         let threshold = splitting.graph.thresholds[row];
         let (first, end) = a.row(row);
         let mut k = first;
@@ -103,7 +110,7 @@ pub(super) fn split_by_kind<S: Real>(
             }
             k += comptime!(a.layout.spacing());
         }
-    } else {
+    } else if row >= splitting.first && row < splitting.end {
         strong_columns[to_strong] = row as u32;
         strong_values[to_strong] = f64::literal(1.0);
         strong_coarse_columns[to_strong_coarse] = coarse[row];
@@ -155,7 +162,7 @@ fn value_of(matrix: &CsrView<f64>, row: usize, column: u32) -> f64 {
 /// the candidates of i and to i, and the part of a_ik for the diagonal of i: all of it where b_ik = 0.
 /// Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
 #[kernel(out(shares, backs))]
-pub(super) fn share<S: Real>(
+pub(super) fn share_out<S: Real>(
     entry: usize,
     rows: usize,
     a: &MatrixView<S>,
@@ -216,7 +223,8 @@ pub(super) fn weigh_candidates(
 }
 
 /// A row of extended+i interpolation, truncated to the `max_entries` largest `weights` of the candidates, ties
-/// to the smaller column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns ascending.
+/// to the smaller column; its entry k at place k n + i of `loose_columns` and `loose_values`, columns ascending,
+/// of row i of the n that are interpolated.
 /// `backs`, the parts of strong couplings for the diagonal, has no columns. Formula and sources:
 /// [`crate::amg::interpolation::extended_i`]. Traffic: the matrix, 4 an entry, 12 a candidate, 8 a strong
 /// coupling, and 12 an entry of the result.
@@ -226,17 +234,23 @@ pub(super) fn truncate<S: Real>(
     splitting: &Splitting<S>,
     backs: &CsrView<f64>,
     weights: &CsrView<f64>,
-    rows: usize,
     max_entries: usize,
     loose_columns: &mut Segment<u32>,
     loose_values: &mut Segment<f64>,
 ) -> u32 {
     let zero = f64::literal(0.0);
     let mut count = 0usize;
+    let mut own = 0usize;
+    if row >= splitting.first {
+        own = row - splitting.first;
+    }
+    let rows = splitting.end - splitting.first;
     if splitting.coarse[row] != comptime!(FINE) {
-        loose_columns[row] = splitting.coarse[row];
-        loose_values[row] = f64::literal(1.0);
-        count = 1usize;
+        if row >= splitting.first && row < splitting.end {
+            loose_columns[own] = splitting.coarse[row];
+            loose_values[own] = f64::literal(1.0);
+            count = 1usize;
+        }
     } else {
         let from = weights.offsets[row] as usize;
         let to = weights.offsets[row + 1] as usize;
@@ -299,8 +313,8 @@ pub(super) fn truncate<S: Real>(
             for c in from..to {
                 let size = weights.values[c].abs();
                 if size > least || (size == least && weights.columns[c] <= last) {
-                    loose_columns[place * rows + row] = weights.columns[c];
-                    loose_values[place * rows + row] = factor * weights.values[c];
+                    loose_columns[place * rows + own] = weights.columns[c];
+                    loose_values[place * rows + own] = factor * weights.values[c];
                     place += 1;
                 }
             }
@@ -309,25 +323,43 @@ pub(super) fn truncate<S: Real>(
     count as u32
 }
 
-/// Compresses the rows, with the row of each entry. Traffic 28 an entry and 8.
+/// Compresses the rows from `first` on, `rows` of which are in the loose lists. Traffic 24 an entry and 8.
 #[kernel]
 pub(super) fn pack(
     row: usize,
     offsets: &View<u32>,
     loose_columns: &View<u32>,
     loose_values: &View<f64>,
+    first: usize,
     rows: usize,
     columns: &mut Segment<u32>,
     values: &mut Segment<f64>,
-    row_of: &mut Segment<u32>,
 ) {
-    let first = offsets[row] as usize;
-    for k in first..offsets[row + 1] as usize {
-        let from = (k - first) * rows + row;
+    let begin = offsets[row] as usize;
+    for k in begin..offsets[row + 1] as usize {
+        let from = (k - begin) * rows + row - first;
         columns[k] = loose_columns[from];
         values[k] = loose_values[from];
+    }
+}
+
+/// The row of each entry of compressed rows. Traffic 4 an entry and 8.
+#[kernel]
+pub(super) fn name_rows(row: usize, offsets: &View<u32>, row_of: &mut Segment<u32>) {
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
         row_of[k] = row as u32;
     }
+}
+
+/// 1 for a column from `first` to `end`. Traffic 8.
+#[kernel(out(flags))]
+pub(super) fn flag_columns(entry: usize, columns: &View<u32>, first: u32, end: u32) -> u32 {
+    let column = columns[entry];
+    let mut flag = 0u32;
+    if column >= first && column < end {
+        flag = 1u32;
+    }
+    flag
 }
 
 /// An entry of the transpose: the row and the value of the entry sorted to its position. Traffic 28.
@@ -342,56 +374,86 @@ pub(super) fn pick(
     (row_of[entry], from[entry])
 }
 
-/// Extended+i interpolation from the coarse unknowns of `set`, and its transpose.
+/// The columns of the listed entries. Traffic 12.
+#[kernel(out(keys))]
+pub(super) fn columns_of(i: usize, entries: &View<u32>, columns: &View<u32>) -> u32 {
+    columns[entries[i] as usize]
+}
+
+/// The operators between a level and the next one, and the rows of the level that ranks give each other for products with them.
+pub(super) struct Transfer {
+    /// P, with rows of other ranks, and Pᵀ.
+    pub matrices: [Matrix<f64>; 2],
+    pub share: Share,
+}
+
+/// Extended+i interpolation from the coarse unknowns of `set`, by compressed rows.
 pub(super) fn extended_i<S: Real>(
     a: &Matrix<S>,
+    share: &Share,
     thresholds: &Buffer<f64>,
     set: &Numbering,
     max_entries: usize,
-) -> Result<[Matrix<f64>; 2], BackendError> {
+) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let splitting = Splitting { graph: StrengthGraph::of(a, thresholds), coarse: set.of.view() };
-    let Kinds { strong, coarse_couplings, strong_coarse } = kinds(a, &splitting, set.count)?;
-    let candidates = product(&strong, &strong_coarse, 1.0)?;
+    let Range { start: first, end } = share.ranges().own();
+    let graph = StrengthGraph::of(a, thresholds);
+    let splitting = Splitting { graph, coarse: set.of.view(), first, end };
+    let Kinds { strong, coarse_couplings, strong_coarse } =
+        kinds(a, share, &splitting, set.count())?;
+    let candidates = product(&strong, &strong_coarse, 1.0, share.ranges())?;
     let couplings = CsrView::of(&coarse_couplings);
     let pattern = PatternView::of(&candidates);
 
-    let count = strong.entries();
+    let with_others = share.extension(a)?;
+    let matrix = with_others.as_ref().unwrap_or(a).view();
+    let count = strong.arrays().1.len();
     let (mut shares, mut backs) = (backend.scratch(count), backend.scratch(count));
-    let (matrix, s, b) = (splitting.graph.matrix, &mut shares, &mut backs);
-    share(backend, count, n, &matrix, &set.of, &CsrView::of(&strong), &couplings, &pattern, s, b);
-    let count = candidates.entries();
+    let (s, b) = (&mut shares, &mut backs);
+    share_out(
+        backend,
+        count,
+        n,
+        &matrix,
+        &set.of,
+        &CsrView::of(&strong),
+        &couplings,
+        &pattern,
+        s,
+        b,
+    );
+    let count = candidates.arrays().1.len();
     let mut weights = backend.scratch(count);
     let shares = CsrView::with_values(&strong, &shares);
     weigh_candidates(backend, count, n, &shares, &couplings, &pattern, &mut weights);
 
-    let (mut loose_columns, mut loose_values) =
-        (backend.scratch(n * max_entries), backend.scratch(n * max_entries));
+    let loose = (end - first) * max_entries;
+    let (mut loose_columns, mut loose_values) = (backend.scratch(loose), backend.scratch(loose));
     let mut counts = backend.scratch(n);
     let backs = CsrView { columns: View::absent(), ..CsrView::with_values(&strong, &backs) };
     let weights = CsrView::with_values(&candidates, &weights);
     let (c, v) = (&mut loose_columns, &mut loose_values);
-    truncate(backend, n, &splitting, &backs, &weights, n, max_entries, c, v, &mut counts);
+    truncate(backend, n, &splitting, &backs, &weights, max_entries, c, v, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
-    let (mut columns, mut row_of) = (backend.scratch(entries), backend.scratch(entries));
-    let mut values = backend.scratch(entries);
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&loose_columns, &loose_values);
-    pack(backend, n, &offsets, c, v, n, &mut columns, &mut values, &mut row_of);
-    with_transpose(backend, n, set.count, offsets, columns, values, &row_of)
+    pack(backend, n, &offsets, c, v, first, end - first, &mut columns, &mut values);
+    Ok(Matrix::compressed(backend, set.count(), [offsets, columns], values))
 }
 
 /// The couplings for interpolation, by compressed rows.
 struct Kinds {
     /// Strong couplings of fine unknowns, and coarse unknowns with themselves: `[rows × rows]`.
     strong: Matrix<f64>,
-    /// Couplings of fine unknowns to coarse ones: `[rows × coarse]`.
+    /// Couplings of fine unknowns to coarse ones, with rows of other ranks: `[rows × coarse]`.
     coarse_couplings: Matrix<f64>,
-    /// The strong ones of these, and coarse unknowns with themselves: `[rows × coarse]`, all 1.
+    /// The strong ones of these, and coarse unknowns with themselves, with rows of other ranks: `[rows × coarse]`, all 1.
     strong_coarse: Matrix<f64>,
 }
 
 fn kinds<S: Real>(
     a: &Matrix<S>,
+    share: &Share,
     splitting: &Splitting<S>,
     coarse_count: usize,
 ) -> Result<Kinds, BackendError> {
@@ -408,61 +470,93 @@ fn kinds<S: Real>(
         CouplingOffsets { strong: so.view(), coarse: co.view(), strong_coarse: no.view() };
     split_by_kind(backend, n, splitting, &offsets, &mut sc, &mut sv, &mut cc, &mut cv, &mut nc);
     blas::fill(backend, all[2], 1.0, &mut nv);
+    let [strong, coarse_couplings, strong_coarse] = share.ranges().counted([
+        Matrix::compressed(backend, n, [so, sc], sv),
+        Matrix::compressed(backend, coarse_count, [co, cc], cv),
+        Matrix::compressed(backend, coarse_count, [no, nc], nv),
+    ])?;
     Ok(Kinds {
-        strong: Matrix::compressed(backend, n, [so, sc], sv),
-        coarse_couplings: Matrix::compressed(backend, coarse_count, [co, cc], cv),
-        strong_coarse: Matrix::compressed(backend, coarse_count, [no, nc], nv),
+        strong,
+        coarse_couplings: share.extended(coarse_couplings)?,
+        strong_coarse: share.extended(strong_coarse)?,
     })
 }
 
-/// Piecewise constant interpolation on aggregates, and its transpose.
+/// Piecewise constant interpolation from so many aggregates, of which `of` has the number of each unknown, by compressed rows.
 pub(super) fn piecewise_constant(
     backend: &Backend,
-    aggregates: Numbering,
-) -> Result<[Matrix<f64>; 2], BackendError> {
-    let n = aggregates.of.len();
-    let (mut offsets, mut row_of, mut values) =
-        (backend.scratch(n + 1), backend.scratch(n), backend.scratch(n));
+    ranges: &RowRanges,
+    of: Buffer<u32>,
+    count: usize,
+) -> Result<Matrix<f64>, BackendError> {
+    let own = ranges.own();
+    let n = own.len();
+    let (mut offsets, mut values) = (backend.scratch(n + 1), backend.scratch(n));
     sort::enumerate(backend, n + 1, &mut offsets);
-    sort::enumerate(backend, n, &mut row_of);
     blas::fill(backend, n, 1.0, &mut values);
-    with_transpose(backend, n, aggregates.count, offsets, aggregates.of, values, &row_of)
+    if !ranges.is_shared() {
+        return Ok(Matrix::compressed(backend, count, [offsets, of], values));
+    }
+    let mut columns = backend.scratch(n);
+    blas::copy_from_range(backend, n, &of, own.start, &mut columns);
+    ranges.widened(Matrix::compressed(backend, count, [offsets, columns], values))
 }
 
-/// A copy of an interpolation on the host, and its transpose.
+/// The own rows of an interpolation on the host that all ranks have as a whole.
 pub(super) fn on_backend(
     backend: &Backend,
+    ranges: &RowRanges,
     p: CsrMatrix<f64>,
-) -> Result<[Matrix<f64>; 2], BackendError> {
-    let (rows, coarse_rows) = (p.rows(), p.columns());
-    let mut row_of = Vec::with_capacity(p.entries());
-    (0..rows).for_each(|r| row_of.extend(std::iter::repeat_n(r as u32, p.row_length(r))));
-    let row_of = backend.upload(row_of);
-    let (offsets, columns, values) = p.into_parts();
-    let [offsets, columns] = [offsets, columns].map(|list| backend.upload(list));
-    with_transpose(backend, rows, coarse_rows, offsets, columns, backend.upload(values), &row_of)
+) -> Result<Matrix<f64>, LinearError> {
+    let p = Matrix::with_layout(backend, p, Layout::Csr)?;
+    if !ranges.is_shared() {
+        return Ok(p);
+    }
+    Ok(ranges.widened(rows_of_rank(backend, &p, ranges.own(), None)?)?)
 }
 
-fn with_transpose(
-    backend: &Backend,
-    rows: usize,
-    coarse_rows: usize,
-    offsets: Buffer<u32>,
-    columns: Buffer<u32>,
-    values: Buffer<f64>,
-    row_of: &Buffer<u32>,
-) -> Result<[Matrix<f64>; 2], BackendError> {
-    let entries = columns.len();
-    let (mut keys, mut order) = (backend.scratch(entries), backend.scratch(entries));
-    blas::copy(backend, entries, &columns, &mut keys);
-    sort::enumerate(backend, entries, &mut order);
-    let (keys, order) = sort::sort_by_key(backend, keys, order, coarse_rows as u32);
+/// The operators between a level of `share` and one of which this rank has the rows of `coarse`, of the own rows of P.
+pub(super) fn with_transpose(
+    p: Matrix<f64>,
+    share: &Share,
+    coarse: &RowRanges,
+) -> Result<Transfer, BackendError> {
+    let backend = p.backend().clone();
+    let share = share.with_rows_beyond(&p, &coarse.own())?;
+    let [p] = share.ranges().counted([p])?;
+    let p = share.extended(p)?;
+    let (rows, coarse_rows) = (p.rows(), p.columns());
+    let (offsets, columns, values) = p.arrays();
+    let mut row_of = backend.scratch(columns.len());
+    name_rows(&backend, rows, offsets, &mut row_of);
+    let entries = own_entries(&backend, columns, coarse)?;
+    let count = entries.len();
+    let mut keys = backend.scratch(count);
+    columns_of(&backend, count, &entries, columns, &mut keys);
+    let (keys, order) = sort::sort_by_key(&backend, keys, entries, coarse_rows as u32);
     let mut begins = backend.scratch(coarse_rows + 1);
-    sort::count_below(backend, coarse_rows + 1, &keys, entries, &mut begins);
-    let (mut fine, mut weights) = (keys, backend.scratch(entries));
-    pick(backend, entries, &order, row_of, &values, &mut fine, &mut weights);
-    let p = Matrix::compressed(backend, coarse_rows, [offsets, columns], values);
-    let r = Matrix::compressed(backend, rows, [begins, fine], weights);
+    sort::count_below(&backend, coarse_rows + 1, &keys, count, &mut begins);
+    let (mut fine, mut weights) = (keys, backend.scratch(count));
+    pick(&backend, count, &order, &row_of, values, &mut fine, &mut weights);
+    let r = Matrix::compressed(&backend, rows, [begins, fine], weights);
     debug_assert_eq!((p.rows(), r.rows()), (rows, coarse_rows));
-    Ok([p, r])
+    let r = r.with_entries_of_all(p.entries());
+    Ok(Transfer { matrices: [p, r], share })
+}
+
+/// The entries whose columns are own ones, ascending.
+fn own_entries(
+    backend: &Backend,
+    columns: &Buffer<u32>,
+    coarse: &RowRanges,
+) -> Result<Buffer<u32>, BackendError> {
+    if !coarse.is_shared() {
+        let mut entries = backend.scratch(columns.len());
+        sort::enumerate(backend, columns.len(), &mut entries);
+        return Ok(entries);
+    }
+    let (own, mut flags) = (coarse.own(), backend.scratch(columns.len()));
+    let (first, end) = (own.start as u32, own.end as u32);
+    flag_columns(backend, columns.len(), columns, first, end, &mut flags);
+    compact(backend, &flags)
 }

@@ -5,6 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
+use super::share::{RowRanges, Share};
 use crate::Matrix;
 use crate::amg::sparsify::BRIDGE;
 use crate::amg::views::CsrView;
@@ -161,19 +162,23 @@ pub(super) fn multiply_rows<S: Real>(
     }
 }
 
-/// `factor` A B, by compressed rows.
+/// The own rows of `factor` A B, by compressed rows. A has own rows alone, and B those that they refer to. All ranks of `ranges`
+/// call it, and multiply in the same way.
 pub(super) fn product<S: Real>(
     a: &Matrix<S>,
     b: &Matrix<f64>,
     factor: f64,
+    ranges: &RowRanges,
 ) -> Result<Matrix<f64>, BackendError> {
     let terms = a.entries() / a.rows().max(1) * b.entries() / b.rows().max(1);
     let search = if terms >= MANY_PRODUCTS { Search::Merge } else { Search::All };
     let suits_blocks = search == Search::Merge || a.rows() <= FEW_ROWS;
-    match if suits_blocks { terms_for_blocks(a, b)? } else { None } {
-        Some(terms) => product_by_blocks(&terms, a, b, factor),
-        None => product_by_threads(a, b, factor, search),
-    }
+    let own = match if suits_blocks { terms_for_blocks(a, b, ranges)? } else { None } {
+        Some(terms) => product_by_blocks(&terms, a, b, factor)?,
+        None => product_by_threads(a, b, factor, search)?,
+    };
+    let [product] = ranges.counted([own])?;
+    Ok(product)
 }
 
 fn product_by_threads<S: Real>(
@@ -238,10 +243,11 @@ struct Terms<'a> {
     total: usize,
 }
 
-/// The terms of A B, where there is a device whose blocks hold each row.
+/// The terms of A B, where there is a device whose blocks hold each row of all ranks.
 fn terms_for_blocks<'a, S: Real>(
     a: &'a Matrix<S>,
     b: &Matrix<f64>,
+    ranges: &RowRanges,
 ) -> Result<Option<Terms<'a>>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let Some(device) = backend.device() else { return Ok(None) };
@@ -251,9 +257,12 @@ fn terms_for_blocks<'a, S: Real>(
     count_terms(backend, n, &pattern, b.arrays().0, &mut counts, &mut partials);
     finish_terms(backend, &partials, &mut totals);
     let totals = backend.read(&totals)?;
-    let [entries, terms, total] = [0, 1, 2].map(|k: usize| totals[k] as usize);
-    let block = Block::for_rows(device, entries, terms, b.columns());
-    let fits = |_: &Block| u32::try_from(total).is_ok();
+    let own = [0, 1, 2].map(|k: usize| totals[k]);
+    let of_all = ranges.of_all(own)?;
+    let most = |k: usize| of_all.iter().map(|of| of[k]).fold(0.0, f64::max) as usize;
+    let block = Block::for_rows(device, most(0), most(1), b.columns());
+    let fits = |_: &Block| of_all.iter().map(|of| of[2]).sum::<f64>() <= f64::from(u32::MAX);
+    let total = own[2] as usize;
     Ok(block.filter(fits).map(|block| Terms { device, block, counts, total }))
 }
 
@@ -320,10 +329,16 @@ fn is_bridged(row: usize, column: usize, bar: f64, a: &CsrView<f64>) -> bool {
     bridged
 }
 
-/// 1 where the coupling at a position is added to the diagonal. Traffic 16 an entry, and for a weak one the
-/// rows of both unknowns, from the cache mostly.
+/// 1 where the coupling at a position is added to the diagonal; `others` has the rows of all columns. Traffic 16
+/// an entry, and for a weak one the rows of both unknowns, from the cache mostly.
 #[kernel(out(flags))]
-pub(super) fn flag_weak(place: usize, rows: usize, a: &CsrView<f64>, least: &View<f64>) -> u32 {
+pub(super) fn flag_weak(
+    place: usize,
+    rows: usize,
+    a: &CsrView<f64>,
+    others: &CsrView<f64>,
+    least: &View<f64>,
+) -> u32 {
     let row = row_of(place, rows, &a.offsets);
     let column = a.columns[place] as usize;
     let value = a.values[place];
@@ -333,7 +348,7 @@ pub(super) fn flag_weak(place: usize, rows: usize, a: &CsrView<f64>, least: &Vie
         if -value < least[row] && !weak {
             if -value < least[column] {
                 let bar = f64::literal(BRIDGE) * -value;
-                weak = is_bridged(row, column, bar, a);
+                weak = is_bridged(row, column, bar, others);
             }
         }
     }
@@ -409,20 +424,26 @@ pub(super) fn keep_strong(
 /// [`crate::amg::sparsify::without_weak_couplings`].
 pub(super) fn without_weak_couplings(
     a: &Matrix<f64>,
+    share: &Share,
     tolerance: f64,
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let (matrix, entries) = (CsrView::of(a), a.entries());
+    let (matrix, entries) = (CsrView::of(a), a.arrays().1.len());
     let mut least = backend.scratch(n);
     find_least(backend, n, &matrix, tolerance, &mut least);
+    share.fill(&mut least);
+    let with_others = share.extension(a)?;
+    let others = CsrView::of(with_others.as_ref().unwrap_or(a));
     let (mut flags, mut counts) = (backend.scratch(entries), backend.scratch(n));
-    flag_weak(backend, entries, n, &matrix, &least, &mut flags);
+    flag_weak(backend, entries, n, &matrix, &others, &least, &mut flags);
     count_kept(backend, n, a.arrays().0, &flags, &mut counts);
     let (new_offsets, entries) = offsets_of(backend, &counts)?;
     let (mut new_columns, mut new_values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut new_columns, &mut new_values);
     keep_strong(backend, n, &matrix, &flags, &new_offsets, c, v);
-    Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
+    let own = Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values);
+    let [matrix] = share.ranges().counted([own])?;
+    Ok(matrix)
 }
 
 /// Σ_i p_ic² s_i over the fine rows of a coarse unknown, times `factor`. Traffic of R and 8 an entry.
@@ -441,12 +462,17 @@ pub(super) fn scale_rows(
     factor * sum
 }
 
-/// The diagonal, and the row where it is not positive. Traffic of the matrix and 8.
+/// The diagonal, and the row from `begin` to `end` where it is not positive. Traffic of the matrix and 8.
 #[kernel(out(diagonal), reduce(min))]
-pub(super) fn find_diagonal<S: Real>(row: usize, a: &MatrixView<S>) -> (f64, f64) {
+pub(super) fn find_diagonal<S: Real>(
+    row: usize,
+    a: &MatrixView<S>,
+    begin: usize,
+    end: usize,
+) -> (f64, f64) {
     let diagonal = a.value(row, row);
     let mut wrong = row as f64;
-    if diagonal > f64::literal(0.0) {
+    if diagonal > f64::literal(0.0) || row < begin || row >= end {
         wrong = f64::literal(f64::MAX);
     }
     (diagonal, wrong)
@@ -509,7 +535,8 @@ mod tests {
                         }
                     };
                     backend.install(|| {
-                        check(product(&put, &right, 0.5).unwrap(), "chosen");
+                        let whole = RowRanges::whole(rows);
+                        check(product(&put, &right, 0.5, &whole).unwrap(), "chosen");
                         let got = product_by_threads(&put, &right, 0.5, Search::Merge).unwrap();
                         check(got, "merged");
                         // Software Vulkan ends loops after 65535 rounds.
@@ -518,7 +545,8 @@ mod tests {
                             check(got, "looked for");
                         }
                     });
-                    if let Some(terms) = terms_for_blocks(&put, &right).unwrap() {
+                    let whole = RowRanges::whole(rows);
+                    if let Some(terms) = terms_for_blocks(&put, &right, &whole).unwrap() {
                         let got = product_by_blocks(&terms, &put, &right, 0.5).unwrap();
                         check(got, &format!("{:?}", terms.block));
                     }

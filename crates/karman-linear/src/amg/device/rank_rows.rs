@@ -3,16 +3,16 @@
 //! The order of the entries of a row stays, so that sums have the bits of one rank.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::assembly::{count_entries, sliced};
+use super::assembly::sliced;
+use super::share::RowRanges;
 use crate::matrix::MatrixView;
-use crate::{LinearError, Matrix};
+use crate::{LinearError, Matrix, SLICE};
 use karman_backend::group::gather_lists;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
 use karman_backend::{Backend, BackendError, Buffer, Halo, Segment, View};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Numbers of the columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
 #[derive(Group, Clone, Copy)]
@@ -244,41 +244,40 @@ fn copied<T: Real>(
     Ok(Matrix::compressed(backend, n_columns, [offsets, columns], values))
 }
 
-/// On the device of each rank the rows of all ranks, of which `matrix` has those of this rank; on a backend without other ranks. All
-/// ranks call it.
+/// The rows of this rank with room for those of all ranks, whose columns have the numbers of the whole matrix; in slices where ranks have
+/// whole ones, on a backend without other ranks. All ranks call it.
 ///
 /// # Errors
 /// [`LinearError::EmptyRow`], [`LinearError::TooLarge`]; [`LinearError::Backend`] where a rank or its device failed.
-pub(in crate::amg) fn of_all_ranks<T: Real>(
+pub(in crate::amg) fn with_room_for_all<T: Real>(
     matrix: &Matrix<T>,
-    halo: &Arc<Halo>,
-) -> Result<Matrix<T>, LinearError> {
-    let (backend, group) = (matrix.backend(), halo.group());
+    halo: &Halo,
+) -> Result<(Matrix<T>, RowRanges), LinearError> {
+    let backend = matrix.backend();
+    let starts = gather_lists(&**halo.group(), &[halo.first() as u32])?.0;
+    let starts = starts.into_iter().map(|first| first as usize).chain([halo.total()]).collect();
+    let ranges = RowRanges::of_ranks(backend, starts);
     let empty = matrix.empty_row().map_or(u32::MAX, |row| row as u32);
-    let (sizes, _) =
-        gather_lists(&**group, &[matrix.rows() as u32, matrix.entries() as u32, empty])?;
-    if let Some(row) = sizes.chunks(3).map(|of| of[2]).min().filter(|row| *row < u32::MAX) {
+    let sizes = ranges.of_all([matrix.entries() as f64, f64::from(empty)])?;
+    let first_empty = sizes.iter().map(|of| of[1] as u32).min();
+    if let Some(row) = first_empty.filter(|row| *row < u32::MAX) {
         return Err(LinearError::EmptyRow { row: row as usize });
     }
-    let starts = |item: usize| {
-        let mut all = vec![0];
-        sizes.chunks(3).for_each(|of| all.push(all[all.len() - 1] + of[item] as usize));
-        all
-    };
-    let (row_starts, entry_starts) = (starts(0), starts(1));
-    let entries = entry_starts[group.size()];
+    let entries = sizes.iter().map(|of| of[0]).sum::<f64>() as usize;
     if entries > u32::MAX as usize {
         return Err(LinearError::TooLarge { entries });
     }
     let ghosts = ghosts_of(backend, Some(halo));
     let of_rank = RankColumns::of(halo, &ghosts);
-    let own = copied(backend, matrix, (0, matrix.rows()), &of_rank, Numbers::Global, halo.total())?;
-    let mut counts = backend.scratch(matrix.rows());
-    count_entries(backend, matrix.rows(), &own.pattern_view(), true, &mut counts);
     let alone = backend.alone();
-    let (offsets, _) = offsets_of(&alone, &backend.parts_of_all_ranks(&counts, &row_starts))?;
-    let (_, columns, values) = own.arrays();
-    let columns = backend.parts_of_all_ranks(columns, &entry_starts);
-    let values = backend.parts_of_all_ranks(values, &entry_starts);
-    Ok(sliced(&Matrix::compressed(&alone, halo.total(), [offsets, columns], values), true)?)
+    let own = copied(&alone, matrix, (0, matrix.rows()), &of_rank, Numbers::Global, halo.total())?;
+    let matrix = ranges.widened(own)?;
+    // A row of another rank in an own slice would be padded.
+    let own = ranges.own();
+    let is_aligned = |row: usize| row.is_multiple_of(SLICE) || row == halo.total();
+    let matrix = match is_aligned(own.start) && is_aligned(own.end) {
+        true => sliced(&matrix, true)?,
+        false => matrix,
+    };
+    Ok((matrix, ranges))
 }
