@@ -77,8 +77,7 @@ impl DeviceGather {
         stride: usize,
         first: usize,
     ) {
-        let layout =
-            |vector: &Buffer<T>| VectorLayout::of::<T>(stride, vector.len() / stride.max(1));
+        let layout = |vector: &Buffer<T>| VectorLayout::of_vector(vector, stride);
         let parts: Vec<Exchanged<'_>> =
             vectors.iter().map(|vector| self.ghosts(layout(vector), vector, first)).collect();
         if self.exchange(&parts) {
@@ -101,7 +100,7 @@ impl DeviceGather {
         first: usize,
         partials: &mut Partials,
     ) {
-        let layout = VectorLayout::of::<T>(stride, vector.len() / stride.max(1));
+        let layout = VectorLayout::of_vector(vector, stride);
         let ghosts = self.ghosts(layout, vector, first);
         let blocks = partials.blocks_to_gather(self.rank);
         self.exchange(&blocks.into_iter().chain([ghosts]).collect::<Vec<_>>());

@@ -42,6 +42,11 @@ impl VectorLayout {
     pub(super) fn of<T: Element>(stride: usize, components: usize) -> VectorLayout {
         VectorLayout { stride, components, words: size_of::<T>() / size_of::<u32>() }
     }
+
+    /// Of a vector with such a stride, of one component where it has no entries.
+    pub(super) fn of_vector<T: Element>(vector: &Buffer<T>, stride: usize) -> VectorLayout {
+        Self::of::<T>(stride, vector.len().checked_div(stride).unwrap_or(1))
+    }
 }
 
 /// The exchange with one other rank.

@@ -143,6 +143,31 @@ fn ghosts_on_a_device_get_the_values_of_their_owners() {
     }
 }
 
+#[test]
+fn ranks_without_entries_take_part_in_exchanges_of_devices() {
+    for kind in devices().iter().map(Backend::kind) {
+        for starts in [vec![0, 0, 5], vec![0, 3, 3, 6]] {
+            ranks(starts.len() - 1, |group| {
+                let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+                let own = starts[group.rank()]..starts[group.rank() + 1];
+                let halo = match own.is_empty() {
+                    true => Halo::new(Arc::new(group.clone()), &starts, vec![])?,
+                    false => halo(group, &starts)?,
+                };
+                let halo = halo.on(&backend)?;
+                let numbers: Vec<f64> =
+                    (0..halo.owned() + halo.ghosts()).map(|i| halo.global(i) as f64).collect();
+                let mut lacking = numbers.clone();
+                lacking[halo.owned()..].fill(-1.0);
+                let mut vector = backend.upload(lacking);
+                halo.fill(&mut vector, 1);
+                assert_eq!(backend.read(&vector)?, numbers);
+                Ok(())
+            });
+        }
+    }
+}
+
 /// A rank that waits on its device for another rank ends with that one.
 #[test]
 fn a_rank_that_fails_ends_ranks_whose_devices_wait_for_it() {

@@ -47,7 +47,8 @@ impl Distribution {
             for rows in distribution.rows_that_read(depth, levels) {
                 ghosts.extend(columns_beyond(rows, &distribution.own(depth))?);
             }
-            ghosts.sort_unstable();
+            // Of a few ascending lists.
+            ghosts.sort();
             ghosts.dedup();
             let halo =
                 Halo::new(group.clone(), &distribution.starts[depth], ghosts)?.on(backend)?;

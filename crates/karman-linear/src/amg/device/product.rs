@@ -14,7 +14,7 @@ use karman_backend::merge::{Block, Rows};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{exclusive_scan, offsets_of};
-use karman_backend::{BackendError, Buffer, Device, Local, Partials, Segment, View};
+use karman_backend::{Backend, BackendError, Buffer, Device, Local, Partials, Segment, View, blas};
 
 /// No column.
 const NONE: u32 = u32::MAX;
@@ -162,8 +162,52 @@ pub(super) fn multiply_rows<S: Real>(
     }
 }
 
-/// The own rows of `factor` A B, by compressed rows. A has own rows alone, and B those that they refer to. All ranks of `ranges`
-/// call it, and multiply in the same way.
+/// The first factor of a product, of which a rank multiplies its own rows.
+struct LeftRows<'a, S> {
+    matrix: &'a Matrix<S>,
+    /// Where the own rows begin, or their slices; none where they are all.
+    offsets: Option<Buffer<u32>>,
+    rows: usize,
+}
+
+impl<'a, S: Real> LeftRows<'a, S> {
+    fn new(matrix: &'a Matrix<S>, ranges: &RowRanges) -> Self {
+        let own = ranges.own();
+        let rows = own.len();
+        if !ranges.is_shared() {
+            return LeftRows { matrix, offsets: None, rows };
+        }
+        let (backend, slice) = (matrix.backend(), matrix.layout().spacing());
+        debug_assert!(own.start.is_multiple_of(slice), "ranks have whole slices");
+        let count = rows.div_ceil(slice) + 1;
+        let mut offsets = backend.scratch(count);
+        let first = own.start / slice;
+        blas::copy_from_range(backend, count, matrix.arrays().0, first, &mut offsets);
+        LeftRows { matrix, offsets: Some(offsets), rows }
+    }
+
+    /// As kernels read them.
+    fn view(&self) -> MatrixView<'_, S> {
+        MatrixView { offsets: self.offsets().view(), ..self.matrix.view() }
+    }
+
+    /// As kernels of blocks read them.
+    fn arrays(&self) -> Rows<'_, S> {
+        let (_, columns, values) = self.matrix.arrays();
+        Rows { offsets: self.offsets(), columns, values, slice: self.matrix.layout().spacing() }
+    }
+
+    fn offsets(&self) -> &Buffer<u32> {
+        self.offsets.as_ref().unwrap_or(self.matrix.arrays().0)
+    }
+
+    fn backend(&self) -> &'a Backend {
+        self.matrix.backend()
+    }
+}
+
+/// The own rows of `factor` A B, by compressed rows. B has the rows that own rows of A refer to. All ranks of `ranges` call it, and
+/// multiply in the same way.
 pub(super) fn product<S: Real>(
     a: &Matrix<S>,
     b: &Matrix<f64>,
@@ -173,23 +217,26 @@ pub(super) fn product<S: Real>(
     let terms = a.entries() / a.rows().max(1) * b.entries() / b.rows().max(1);
     let search = if terms >= MANY_PRODUCTS { Search::Merge } else { Search::All };
     let suits_blocks = search == Search::Merge || a.rows() <= FEW_ROWS;
-    let own = match if suits_blocks { terms_for_blocks(a, b, ranges)? } else { None } {
-        Some(terms) => product_by_blocks(&terms, a, b, factor)?,
-        None => product_by_threads(a, b, factor, search)?,
+    let left = LeftRows::new(a, ranges);
+    let own = match if suits_blocks { terms_for_blocks(&left, b, ranges)? } else { None } {
+        Some(terms) => product_by_blocks(&terms, &left, b, factor)?,
+        None => product_by_threads(&left, b, factor, search)?,
     };
-    let [product] = ranges.counted([own])?;
-    Ok(product)
+    match ranges.is_shared() {
+        true => ranges.widened(own),
+        false => Ok(own),
+    }
 }
 
 fn product_by_threads<S: Real>(
-    a: &Matrix<S>,
+    a: &LeftRows<'_, S>,
     b: &Matrix<f64>,
     factor: f64,
     search: Search,
 ) -> Result<Matrix<f64>, BackendError> {
-    let (backend, n) = (a.backend(), a.rows());
+    let (backend, n) = (a.backend(), a.rows);
     let factors = Factors { left: a.view(), right: CsrView::of(b), search };
-    let length = if search == Search::Merge { a.arrays().1.len() } else { 1 };
+    let length = if search == Search::Merge { a.matrix.arrays().1.len() } else { 1 };
     let (mut heads, mut places) = (backend.scratch(length), backend.scratch(length));
     let (h, p) = (&mut heads, &mut places);
     let mut counts = backend.scratch(n);
@@ -245,19 +292,21 @@ struct Terms<'a> {
 
 /// The terms of A B, where there is a device whose blocks hold each row of all ranks.
 fn terms_for_blocks<'a, S: Real>(
-    a: &'a Matrix<S>,
+    a: &LeftRows<'a, S>,
     b: &Matrix<f64>,
     ranges: &RowRanges,
 ) -> Result<Option<Terms<'a>>, BackendError> {
-    let (backend, n) = (a.backend(), a.rows());
+    let (backend, n) = (a.backend(), a.rows);
     let Some(device) = backend.device() else { return Ok(None) };
-    let mut partials = Partials::new(backend, n, 3);
-    let (mut counts, mut totals) = (backend.scratch(n), backend.scratch(3));
-    let pattern = a.pattern_view();
-    count_terms(backend, n, &pattern, b.arrays().0, &mut counts, &mut partials);
-    finish_terms(backend, &partials, &mut totals);
-    let totals = backend.read(&totals)?;
-    let own = [0, 1, 2].map(|k: usize| totals[k]);
+    let mut counts = backend.scratch(n);
+    let mut own = [0.0; 3];
+    if n > 0 {
+        let (mut partials, mut totals) = (Partials::new(backend, n, 3), backend.scratch(3));
+        let pattern = MatrixView { values: View::absent(), ..a.view() };
+        count_terms(backend, n, &pattern, b.arrays().0, &mut counts, &mut partials);
+        finish_terms(backend, &partials, &mut totals);
+        own.copy_from_slice(&backend.read(&totals)?);
+    }
     let of_all = ranges.of_all(own)?;
     let most = |k: usize| of_all.iter().map(|of| of[k]).fold(0.0, f64::max) as usize;
     let block = Block::for_rows(device, most(0), most(1), b.columns());
@@ -268,12 +317,12 @@ fn terms_for_blocks<'a, S: Real>(
 
 fn product_by_blocks<S: Real>(
     terms: &Terms,
-    a: &Matrix<S>,
+    a: &LeftRows<'_, S>,
     b: &Matrix<f64>,
     factor: f64,
 ) -> Result<Matrix<f64>, BackendError> {
-    let (backend, n) = (a.backend(), a.rows());
-    let (rows, of_b) = (rows_of(a), rows_of(b));
+    let (backend, n) = (a.backend(), a.rows);
+    let (rows, of_b) = (a.arrays(), rows_of(b));
     let Terms { device, block, .. } = *terms;
     let mut begins = backend.scratch(n + 1);
     exclusive_scan(backend, &terms.counts, &mut begins);
@@ -537,17 +586,19 @@ mod tests {
                     backend.install(|| {
                         let whole = RowRanges::whole(rows);
                         check(product(&put, &right, 0.5, &whole).unwrap(), "chosen");
-                        let got = product_by_threads(&put, &right, 0.5, Search::Merge).unwrap();
+                        let left = LeftRows::new(&put, &whole);
+                        let got = product_by_threads(&left, &right, 0.5, Search::Merge).unwrap();
                         check(got, "merged");
                         // Software Vulkan ends loops after 65535 rounds.
                         if of_a * of_b < 100 {
-                            let got = product_by_threads(&put, &right, 0.5, Search::All).unwrap();
+                            let got = product_by_threads(&left, &right, 0.5, Search::All).unwrap();
                             check(got, "looked for");
                         }
                     });
                     let whole = RowRanges::whole(rows);
-                    if let Some(terms) = terms_for_blocks(&put, &right, &whole).unwrap() {
-                        let got = product_by_blocks(&terms, &put, &right, 0.5).unwrap();
+                    let left = LeftRows::new(&put, &whole);
+                    if let Some(terms) = terms_for_blocks(&left, &right, &whole).unwrap() {
+                        let got = product_by_blocks(&terms, &left, &right, 0.5).unwrap();
                         check(got, &format!("{:?}", terms.block));
                     }
                 }

@@ -5,7 +5,7 @@
 //! in own rows alone, or after [`Share::extended`] in those of other ranks too that own rows refer to.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::rank_rows::{columns_beyond, rows_of_rank};
+use super::rank_rows::{columns_beyond, pick_listed, rows_of_rank};
 use crate::matrix::MatrixView;
 use crate::{Layout, Matrix};
 use karman_backend::group::gather_lists;
@@ -63,16 +63,16 @@ fn mark(i: usize, list: &View<u32>, first: u32, flags: &mut Segment<u32>) {
     flags[(list[i] - first) as usize] = 1u32;
 }
 
-/// The numbers of the listed rows. Traffic 4 and twice that of a number.
-#[kernel(out(picked))]
-fn pick_listed<T: Element>(i: usize, list: &View<u32>, x: &View<T>) -> T {
-    x[list[i] as usize]
-}
-
 /// The inverse of [`pick_listed`]. Traffic 4 and twice that of a number.
 #[kernel]
 fn put_listed<T: Element>(i: usize, list: &View<u32>, picked: &View<T>, x: &mut Segment<T>) {
     x[list[i] as usize] = picked[i];
+}
+
+/// x + `by`. Traffic 8.
+#[kernel(update(x))]
+fn add(_i: usize, by: u32, x: u32) -> u32 {
+    x + by
 }
 
 /// Number of entries of a row of compressed rows. Traffic 12.
@@ -304,8 +304,6 @@ impl Share {
         needed.extend(also);
         let (mut needed, _) = gather_lists(&**group, &needed)?;
         needed.retain(|row| own.contains(&(*row as usize)));
-        needed.sort_unstable();
-        needed.dedup();
         let needed = a.backend().upload(needed);
         Self::giving(ranges, &needed, a, &own)
     }
@@ -333,7 +331,7 @@ impl Share {
         a: &Matrix<T>,
         columns: &Range<usize>,
     ) -> Result<Self, BackendError> {
-        let Some((backend, group)) = ranges.ranks.clone() else {
+        let Some((backend, _)) = ranges.ranks.clone() else {
             return Ok(Share { ranges, exchange: None });
         };
         let (alone, own) = (a.backend(), ranges.own());
@@ -341,13 +339,10 @@ impl Share {
         let (first, owned) = (columns.start as u32, columns.len() as u32);
         flag_beyond(alone, own.len(), &a.pattern_view(), own.start, first, owned, &mut flags);
         mark(alone, listed.len(), listed, own.start as u32, &mut flags);
-        let mut given = match own.is_empty() {
-            true => vec![],
-            false => alone.read(&compact(alone, &flags)?)?,
-        };
-        given.iter_mut().for_each(|row| *row += own.start as u32);
-        let (all, starts) = gather_lists(&*group, &given)?;
-        let [given, all] = [given, all].map(|list| alone.upload(list));
+        let mut given = compact(alone, &flags)?;
+        let starts = sums(ranges.of_all([given.len() as u32])?);
+        add(alone, given.len(), own.start as u32, &mut given);
+        let all = backend.parts_of_all_ranks(&given, &starts);
         Ok(Share { ranges, exchange: Some(RowExchange { backend, given, all, starts }) })
     }
 
