@@ -7,7 +7,7 @@ use super::coarse::{Inverse, dense_inverse, null_share};
 use super::cycle::{Level, Levels};
 use super::device::{
     DeviceHierarchy, DeviceLevel, Finest, columns_beyond, dense_inverse as inverse_by_kernels,
-    difference_form, rows_of_rank, sliced, smoother_weights,
+    difference_form_of_rank, rows_of_rank, sliced_rows, smoother_weights,
 };
 use super::difference_form::{DifferenceForm, row_sums};
 use super::distribution::{Distribution, LevelRows, starts_in_proportion};
@@ -16,7 +16,7 @@ use super::params::AmgParams;
 use super::transfer::Transfer;
 use crate::{LinearError, Matrix};
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Halo, RankGroup, blas};
+use karman_backend::{Backend, Buffer, Halo, RankGroup};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -173,13 +173,6 @@ impl<T: Real> ByKernels<'_, T> {
         self.finest.matrix()
     }
 
-    /// Numbers from `first` on of a list that each rank has as a whole.
-    fn own<V: Real>(backend: &Backend, all: &Buffer<V>, own: Range<usize>) -> Buffer<V> {
-        let mut part = backend.scratch(own.len());
-        blas::copy_from_range(backend, own.len(), all, own.start, &mut part);
-        part
-    }
-
     /// The weights of the own rows of a level.
     fn weights<S: Real>(
         &self,
@@ -187,11 +180,11 @@ impl<T: Real> ByKernels<'_, T> {
         (distribution, depth): (&Distribution, usize),
     ) -> Buffer<S> {
         let (level, factor) = (self.level(depth), self.params.sweep_factor());
-        let all = match &level.matrix {
-            None => smoother_weights::<T, S>(self.matrix(), &level.scale, factor),
-            Some(matrix) => smoother_weights::<f64, S>(matrix, &level.scale, factor),
-        };
-        Self::own(backend, &all, distribution.own(depth))
+        let (own, scale) = (distribution.own(depth), &level.scale);
+        match &level.matrix {
+            None => smoother_weights(backend, self.matrix(), own, scale, factor),
+            Some(matrix) => smoother_weights(backend, matrix, own, scale, factor),
+        }
     }
 }
 
@@ -223,23 +216,15 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
     fn rows(
         &self,
         backend: &Backend,
-        (distribution, depth): (&Distribution, usize),
+        (_, depth): (&Distribution, usize),
         halo: &Arc<Halo>,
     ) -> Result<OwnRows<S>, LinearError> {
-        let (level, own) = (self.level(depth), distribution.own(depth));
-        let scale = Self::own(backend, &level.scale, own.clone());
-        let factor = self.params.sweep_factor();
-        let (form, weights) = match &level.matrix {
-            None => {
-                let rows = rows_of_rank(backend, self.matrix(), own, Some(halo))?;
-                difference_form(&rows, &scale, factor)?
-            }
-            Some(matrix) => {
-                let rows = rows_of_rank(backend, matrix, own, Some(halo))?;
-                difference_form(&rows, &scale, factor)?
-            }
-        };
-        Ok((form.with_halo(halo, [level.rows, level.entries]), weights))
+        let (level, factor) = (self.level(depth), self.params.sweep_factor());
+        let scale = &level.scale;
+        Ok(match &level.matrix {
+            None => difference_form_of_rank(backend, self.matrix(), halo, scale, factor)?,
+            Some(matrix) => difference_form_of_rank(backend, matrix, halo, scale, factor)?,
+        })
     }
 
     fn transfer(
@@ -249,24 +234,25 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
     ) -> Result<Option<Transfer<S>>, LinearError> {
         let Some(between) = &self.level(depth).interpolation else { return Ok(None) };
         let [p, r] = between.matrices();
-        let rows = |all: &Matrix<f64>, from: usize, to: usize| {
-            let halo = distribution.shared(from).map(|halo| &**halo);
-            rows_of_rank(backend, all, distribution.own(to), halo)
-        };
-        let both = [rows(p, depth + 1, depth)?, rows(r, depth, depth + 1)?];
+        let halo = |from: usize| distribution.shared(from).map(|halo| &**halo);
         let transfer = if between.is_constant {
+            let rows = |all: &Matrix<f64>, from: usize, to: usize| {
+                rows_of_rank(backend, all, distribution.own(to), halo(from))
+            };
+            let both = [rows(p, depth + 1, depth)?, rows(r, depth, depth + 1)?];
             let [[_, of], [offsets, members]] = both.map(Matrix::into_pattern);
             Transfer::of_aggregates([of, offsets, members])
         } else {
-            let put = |own: &Matrix<f64>, all: &Matrix<f64>, from: usize| {
-                let own: Matrix<S> = sliced(own, true)?;
+            let put = |all: &Matrix<f64>, from: usize, to: usize| {
+                let own: Matrix<S> =
+                    sliced_rows(backend, all, distribution.own(to), halo(from), true)?;
                 let own = own.with_parts_of(all.rows(), all.entries());
                 Ok::<_, LinearError>(match distribution.shared(from) {
                     None => own,
                     Some(halo) => own.with_halo(halo),
                 })
             };
-            Transfer::weighted([put(&both[0], p, depth + 1)?, put(&both[1], r, depth)?])
+            Transfer::weighted([put(p, depth + 1, depth)?, put(r, depth, depth + 1)?])
         };
         let next_weights = || self.weights(backend, (distribution, depth + 1));
         Ok(Some(transfer.gathered(backend, (distribution, depth), next_weights)))

@@ -4,6 +4,7 @@
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
 
+use super::rank_rows::{Numbers, RankColumns, ghosts_of};
 use crate::amg::coarse;
 use crate::amg::difference_form::DifferenceForm;
 use crate::amg::hierarchy::VANISHING;
@@ -12,28 +13,31 @@ use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
-use karman_backend::{Backend, BackendError, Buffer, Segment, View};
+use karman_backend::{Backend, BackendError, Buffer, Halo, Segment, View};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Mean number of entries from which rows are long, where padding matters little.
 const LONG_ROWS: usize = 12;
 
-/// Number of entries of a row, without the diagonal unless `with_diagonal`. A repeated column is padding.
+/// Number of entries of row `first` + i, without the diagonal unless `with_diagonal`. A repeated column is padding.
 /// Traffic: offsets and columns of the matrix, and 4.
 #[kernel(out(counts))]
 pub(super) fn count_entries<T: Real>(
-    row: usize,
+    i: usize,
     a: &MatrixView<T>,
+    first: usize,
     #[comptime] with_diagonal: bool,
 ) -> u32 {
-    let (first, end) = a.row(row);
+    let (start, end) = a.row(first + i);
     let mut count = 0u32;
     let mut before = u32::MAX.runtime();
-    let mut k = first;
+    let mut k = start;
     while k < end {
         let column = a.columns[k];
         let mut is_counted = column != before;
         if comptime!(!with_diagonal) {
-            if column as usize == row {
+            if column as usize == first + i {
                 is_counted = false;
             }
         }
@@ -64,38 +68,58 @@ pub(super) fn size_slices(slice: usize, counts: &View<u32>, rows: usize, step: u
     (longest + step - 1) / step * step * comptime!(SLICE as u32)
 }
 
-/// A row in its slice, padded with its last column. Traffic of both matrices.
+/// Slices that some rows of a matrix become.
+#[derive(Group, Clone, Copy)]
+pub(super) struct Slices<'a> {
+    /// Where they begin: `[slices + 1]`.
+    offsets: View<'a, u32>,
+    /// The first row.
+    first: usize,
+    /// The last column.
+    last_column: u32,
+    /// Whether they have the diagonal.
+    #[comptime]
+    with_diagonal: bool,
+    /// The numbers of their columns.
+    #[comptime]
+    numbers: Numbers,
+}
+
+/// Row `first` + i in its slice, padded with its last column. Traffic of both matrices, and a search for each ghost.
 #[kernel]
 pub(super) fn fill_slices<T: Real, S: Real>(
-    row: usize,
+    i: usize,
     a: &MatrixView<T>,
-    new_offsets: &View<u32>,
-    last_column: u32,
-    #[comptime] with_diagonal: bool,
+    slices: &Slices,
+    of_rank: &RankColumns,
     new_columns: &mut Segment<u32>,
     new_values: &mut Segment<S>,
 ) {
-    let (first, end) = a.row(row);
-    let (start, stop) = row_places(row, new_offsets, Layout::SlicedEll);
+    let (begin, end) = a.row(slices.first + i);
+    let (start, stop) = row_places(i, &slices.offsets, Layout::SlicedEll);
     let mut to = start;
     let mut before = u32::MAX.runtime();
-    let mut padding = row as u32;
-    if padding > last_column {
-        padding = last_column;
+    let mut padding = i as u32;
+    if padding > slices.last_column {
+        padding = slices.last_column;
     }
-    let mut k = first;
+    let mut k = begin;
     while k < end {
         let column = a.columns[k];
         let mut is_kept = column != before;
-        if comptime!(!with_diagonal) {
-            if column as usize == row {
+        if comptime!(!slices.with_diagonal) {
+            if column as usize == slices.first + i {
                 is_kept = false;
             }
         }
         if is_kept {
-            new_columns[to] = column;
+            let mut number = column;
+            if comptime!(slices.numbers == Numbers::Local) {
+                number = of_rank.local(column);
+            }
+            new_columns[to] = number;
             new_values[to] = S::from_f64(a.values[k].to_f64());
-            padding = column;
+            padding = number;
             to += comptime!(SLICE);
         }
         before = column;
@@ -113,41 +137,59 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     a: &Matrix<T>,
     with_diagonal: bool,
 ) -> Result<Matrix<S>, BackendError> {
-    let (backend, n) = (a.backend(), a.rows());
+    sliced_rows(a.backend(), a, 0..a.rows(), None, with_diagonal)
+}
+
+/// Some rows of `a` as [`sliced`], for vectors of `backend`, with the local numbers of `halo` if there is one.
+pub(in crate::amg) fn sliced_rows<T: Real, S: Real>(
+    backend: &Backend,
+    a: &Matrix<T>,
+    rows: Range<usize>,
+    halo: Option<&Halo>,
+    with_diagonal: bool,
+) -> Result<Matrix<S>, BackendError> {
+    let (first, n) = (rows.start, rows.len());
+    let columns = halo.map_or(a.columns(), |halo| halo.owned() + halo.ghosts());
     if n == 0 {
         let pattern = [backend.zeros(1), backend.upload(vec![])];
-        return Ok(Matrix::sliced(backend, 0, [a.columns(), 0], pattern, backend.upload(vec![])));
+        return Ok(Matrix::sliced(backend, 0, [columns, 0], pattern, backend.upload(vec![])));
     }
     let mut counts = backend.scratch(n);
-    count_entries(backend, n, &a.pattern_view(), with_diagonal, &mut counts);
+    count_entries(backend, n, &a.pattern_view(), first, with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.scratch(slices);
     // Kernels process four entries of a long row at a time.
-    let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
+    let step = if a.entries() >= LONG_ROWS * a.rows() { 4 } else { 1 };
     size_slices(backend, slices, &counts, n, step, &mut sizes);
     let (new_offsets, places) = offsets_of(backend, &sizes)?;
     let (mut new_columns, mut new_values) = (backend.scratch(places), backend.scratch(places));
-    let last = a.columns().saturating_sub(1) as u32;
-    let (c, v) = (&mut new_columns, &mut new_values);
-    fill_slices(backend, n, &a.view(), &new_offsets, last, with_diagonal, c, v);
-    let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(n) };
-    let of = [a.columns(), entries];
-    Ok(Matrix::sliced(backend, n, of, [new_offsets, new_columns], new_values))
+    let last_column = columns.saturating_sub(1) as u32;
+    let ghosts = ghosts_of(backend, halo);
+    let (of_rank, numbers) = match halo {
+        None => (RankColumns::of_all(columns, &ghosts), Numbers::Global),
+        Some(halo) => (RankColumns::of(halo, &ghosts), Numbers::Local),
+    };
+    let offsets = new_offsets.view();
+    let filled = Slices { offsets, first, last_column, with_diagonal, numbers };
+    fill_slices(backend, n, &a.view(), &filled, &of_rank, &mut new_columns, &mut new_values);
+    let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(a.rows()) };
+    Ok(Matrix::sliced(backend, n, [columns, entries], [new_offsets, new_columns], new_values))
 }
 
-/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|, 0 where that is zero up to round-off. Does not read columns.
-/// Traffic of the matrix, and 8 + 2s.
+/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|, 0 where that is zero up to round-off, of row `first` + i. Does not read
+/// columns. Traffic of the matrix, and 8 + 2s.
 #[kernel(out(sums, weights))]
 pub(super) fn sum_rows<T: Real, S: Real>(
-    row: usize,
+    i: usize,
     a: &MatrixView<T>,
+    first: usize,
     scale: &View<f64>,
     relaxation: f64,
 ) -> (S, S) {
-    let (first, end) = a.row(row);
+    let (start, end) = a.row(first + i);
     let mut sum = f64::literal(0.0);
     let mut size = f64::literal(0.0);
-    let mut k = first;
+    let mut k = start;
     while k < end {
         let value = a.values[k].to_f64();
         sum += value;
@@ -155,7 +197,7 @@ pub(super) fn sum_rows<T: Real, S: Real>(
         k += comptime!(a.layout.spacing());
     }
     let mut weight = f64::literal(0.0);
-    if size > f64::literal(VANISHING) * scale[row] {
+    if size > f64::literal(VANISHING) * scale[first + i] {
         weight = relaxation / size;
     }
     (S::from_f64(sum), S::from_f64(weight))
@@ -167,29 +209,49 @@ pub(in crate::amg) fn difference_form<T: Real, S: Real>(
     scale: &Buffer<f64>,
     relaxation: f64,
 ) -> Result<(DifferenceForm<S>, Buffer<S>), BackendError> {
-    let [row_sums, weights] = sums_and_weights(a, scale, relaxation);
+    let [row_sums, weights] = sums_and_weights(a.backend(), a, 0..a.rows(), scale, relaxation);
     Ok((DifferenceForm { couplings: sliced(a, false)?, row_sums }, weights))
 }
 
-/// The weights of the smoother of a matrix.
-pub(in crate::amg) fn smoother_weights<T: Real, S: Real>(
+/// As [`difference_form`] the rows of `halo`, for vectors of `backend`.
+pub(in crate::amg) fn difference_form_of_rank<T: Real, S: Real>(
+    backend: &Backend,
     a: &Matrix<T>,
+    halo: &Arc<Halo>,
+    scale: &Buffer<f64>,
+    relaxation: f64,
+) -> Result<(DifferenceForm<S>, Buffer<S>), BackendError> {
+    let rows = halo.first()..halo.first() + halo.owned();
+    let [row_sums, weights] = sums_and_weights(backend, a, rows.clone(), scale, relaxation);
+    let couplings = sliced_rows(backend, a, rows, Some(halo), false)?;
+    let form = DifferenceForm { couplings, row_sums };
+    Ok((form.with_halo(halo, [a.rows(), a.entries()]), weights))
+}
+
+/// The weights of the smoother of some rows of a matrix.
+pub(in crate::amg) fn smoother_weights<T: Real, S: Real>(
+    backend: &Backend,
+    a: &Matrix<T>,
+    rows: Range<usize>,
     scale: &Buffer<f64>,
     relaxation: f64,
 ) -> Buffer<S> {
-    let [_, weights] = sums_and_weights(a, scale, relaxation);
+    let [_, weights] = sums_and_weights(backend, a, rows, scale, relaxation);
     weights
 }
 
 fn sums_and_weights<T: Real, S: Real>(
+    backend: &Backend,
     a: &Matrix<T>,
+    rows: Range<usize>,
     scale: &Buffer<f64>,
     relaxation: f64,
 ) -> [Buffer<S>; 2] {
-    let (backend, n) = (a.backend(), a.rows());
+    let n = rows.len();
     let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
     let matrix = MatrixView { columns: View::absent(), ..a.view() };
-    sum_rows(backend, n, &matrix, scale, relaxation, &mut row_sums, &mut weights);
+    let (s, w) = (&mut row_sums, &mut weights);
+    sum_rows(backend, n, &matrix, rows.start, scale, relaxation, s, w);
     [row_sums, weights]
 }
 

@@ -12,7 +12,9 @@ mod product;
 mod rank_rows;
 mod share;
 
-pub(super) use assembly::{dense_inverse, difference_form, sliced, smoother_weights};
+pub(super) use assembly::{
+    dense_inverse, difference_form, difference_form_of_rank, sliced, sliced_rows, smoother_weights,
+};
 pub(super) use rank_rows::{columns_beyond, rows_of_rank};
 
 use super::distribution::{in_proportion, rounded};

@@ -3,20 +3,19 @@
 //! The order of the entries of a row stays, so that sums have the bits of one rank.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::assembly::sliced;
-use super::share::RowRanges;
+use super::share::{RowRanges, widen};
 use crate::matrix::MatrixView;
-use crate::{LinearError, Matrix, SLICE};
+use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::group::gather_lists;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{compact, offsets_of};
-use karman_backend::{Backend, BackendError, Buffer, Element, Halo, Segment, View, sort};
+use karman_backend::{Backend, BackendError, Buffer, Element, Halo, Segment, View, blas, sort};
 use std::ops::Range;
 
 /// Numbers of the columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
 #[derive(Group, Clone, Copy)]
-struct RankColumns<'a> {
+pub(super) struct RankColumns<'a> {
     /// First own column in the whole matrix.
     first: u32,
     /// Number of own columns.
@@ -29,13 +28,18 @@ struct RankColumns<'a> {
 
 impl<'a> RankColumns<'a> {
     /// The columns of `halo`, whose ghosts have these numbers.
-    fn of(halo: &Halo, ghosts: &'a Buffer<u32>) -> Self {
+    pub(super) fn of(halo: &Halo, ghosts: &'a Buffer<u32>) -> Self {
         RankColumns {
             first: halo.first() as u32,
             owned: halo.owned() as u32,
             ghosts: ghosts.view(),
             n_ghosts: halo.ghosts() as u32,
         }
+    }
+
+    /// So many columns of one rank; `ghosts` is not read.
+    pub(super) fn of_all(columns: usize, ghosts: &'a Buffer<u32>) -> Self {
+        RankColumns { first: 0, owned: columns as u32, ghosts: ghosts.view(), n_ghosts: 0 }
     }
 }
 
@@ -53,7 +57,7 @@ impl RankColumns<'_> {
 
     /// The local number of a column, which is an own one or a ghost.
     #[inline(always)]
-    fn local(&self, global: u32) -> u32 {
+    pub(super) fn local(&self, global: u32) -> u32 {
         let mut number = global - self.first;
         if global < self.first || number >= self.owned {
             let mut low = 0u32;
@@ -74,11 +78,17 @@ impl RankColumns<'_> {
 
 /// Which numbers of columns a copy of rows has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Numbers {
+pub(super) enum Numbers {
     /// Local numbers become those of the whole matrix.
     Global,
     /// Numbers of the whole matrix become local ones.
     Local,
+}
+
+/// Columns in the numbers of the whole matrix. Traffic 8, and 4 for each ghost.
+#[kernel(out(columns))]
+fn global_columns(place: usize, of_rank: &RankColumns, local: &View<u32>) -> u32 {
+    of_rank.global(local[place])
 }
 
 /// Number of entries of row `first` + i; a repeated column is padding. Traffic: offsets and columns of the row, and 4.
@@ -190,7 +200,7 @@ pub(super) fn pick_listed<T: Element>(i: usize, list: &View<u32>, x: &View<T>) -
 }
 
 /// The numbers of the ghosts; one number that is not read where there are none.
-fn ghosts_of(backend: &Backend, halo: Option<&Halo>) -> Buffer<u32> {
+pub(super) fn ghosts_of(backend: &Backend, halo: Option<&Halo>) -> Buffer<u32> {
     match halo.map_or(&[][..], Halo::ghost_numbers) {
         [] => backend.zeros(1),
         numbers => backend.upload_slice(numbers),
@@ -237,10 +247,7 @@ pub(in crate::amg) fn rows_of_rank<T: Real>(
     let ghosts = ghosts_of(backend, halo);
     let (columns, n_columns) = match halo {
         Some(halo) => (RankColumns::of(halo, &ghosts), halo.owned() + halo.ghosts()),
-        None => {
-            let (owned, ghosts) = (a.columns() as u32, ghosts.view());
-            (RankColumns { first: 0, owned, ghosts, n_ghosts: 0 }, a.columns())
-        }
+        None => (RankColumns::of_all(a.columns(), &ghosts), a.columns()),
     };
     copied(backend, a, (rows.start, rows.len()), &columns, Numbers::Local, n_columns)
 }
@@ -292,15 +299,22 @@ pub(in crate::amg) fn with_room_for_all<T: Real>(
     }
     let ghosts = ghosts_of(backend, Some(halo));
     let of_rank = RankColumns::of(halo, &ghosts);
-    let alone = backend.alone();
-    let own = copied(&alone, matrix, (0, matrix.rows()), &of_rank, Numbers::Global, halo.total())?;
-    let matrix = ranges.widened(own)?;
+    let (alone, own, n) = (backend.alone(), ranges.own(), halo.total());
     // A row of another rank in an own slice would be padded.
-    let own = ranges.own();
-    let is_aligned = |row: usize| row.is_multiple_of(SLICE) || row == halo.total();
-    let matrix = match is_aligned(own.start) && is_aligned(own.end) {
-        true => sliced(&matrix, true)?,
-        false => matrix,
-    };
+    let is_aligned = |row: usize| row.is_multiple_of(SLICE) || row == n;
+    let has_slices = matrix.layout() == Layout::SlicedEll;
+    if !(has_slices && is_aligned(own.start) && is_aligned(own.end)) {
+        let own = copied(&alone, matrix, (0, own.len()), &of_rank, Numbers::Global, n)?;
+        return Ok((ranges.widened(own)?, ranges));
+    }
+    let (of_slices, local, of_entries) = matrix.arrays();
+    let places = local.len();
+    let (mut columns, mut values) = (alone.scratch(places), alone.scratch(places));
+    global_columns(&alone, places, &of_rank, local, &mut columns);
+    blas::copy(&alone, places, of_entries, &mut values);
+    let (first, count, slices) = (own.start / SLICE, own.len().div_ceil(SLICE), n.div_ceil(SLICE));
+    let mut offsets = alone.scratch(slices + 1);
+    widen(&alone, slices + 1, of_slices, first, count, &mut offsets);
+    let matrix = Matrix::sliced(&alone, n, [n, entries], [offsets, columns], values);
     Ok((matrix, ranges))
 }

@@ -116,9 +116,9 @@ fn keep_own(row: usize, first: usize, end: usize, by: u32, x: u32) -> u32 {
     kept
 }
 
-/// Where row `row` of a whole level begins among the entries of consecutive rows of it from `first` on. Traffic 8.
+/// Where a row, or a slice, of a whole level begins among the entries of so many consecutive ones from `first` on. Traffic 8.
 #[kernel(out(offsets))]
-fn widen(row: usize, of_rows: &View<u32>, first: usize, rows: usize) -> u32 {
+pub(super) fn widen(row: usize, of_rows: &View<u32>, first: usize, rows: usize) -> u32 {
     let mut place = 0usize;
     if row > first {
         place = row - first;
