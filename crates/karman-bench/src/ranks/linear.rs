@@ -5,6 +5,7 @@ use crate::BenchError;
 use crate::mesh::TetrahedronMesh;
 use crate::solver::{ITERATIONS, solved};
 use crate::system::{HOT, System};
+use karman::backend::group::gather_lists;
 use karman::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
 use karman::linear::{AmgParams, Matrix, Params, PreconditionerKind, Solver};
 use karman::mesh::partition::Ranges;
@@ -100,6 +101,10 @@ fn solves(
     if params.relative_tolerance > 0.0 {
         // The kernels of the set-up are compiled.
         drop(solver);
+        // All ranks begin together.
+        if let Some(group) = backend.ranks() {
+            gather_lists(&**group, &[0u32])?;
+        }
         let start = Instant::now();
         let again = Solver::new(backend, part.matrix.clone(), params)?;
         backend.synchronize()?;

@@ -198,17 +198,13 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
     }
 
     fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
-        let of_transfer = |depth: usize, which: usize, rows| match &self.level(depth).interpolation
-        {
-            None => Ok(vec![]),
-            Some(between) => columns_beyond(&between.matrices()[which], rows, own),
-        };
         Ok(match rows {
-            LevelRows::Interpolation(depth, rows) => of_transfer(depth, 0, rows)?,
-            LevelRows::Restriction(depth, rows) => of_transfer(depth, 1, rows)?,
-            LevelRows::Matrix(depth, rows) => match &self.level(depth).matrix {
-                None => columns_beyond(self.matrix(), rows, own)?,
-                Some(matrix) => columns_beyond(matrix, rows, own)?,
+            LevelRows::Matrix(depth, _) => self.level(depth).needed_rows().to_vec(),
+            // With the rows that the matrix needs.
+            LevelRows::Interpolation(..) => vec![],
+            LevelRows::Restriction(depth, rows) => match &self.level(depth).interpolation {
+                None => vec![],
+                Some(between) => columns_beyond(&between.matrices()[1], rows, own)?,
             },
         })
     }

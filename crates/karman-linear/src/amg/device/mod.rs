@@ -44,10 +44,18 @@ pub(super) struct DeviceLevel {
     /// Unknowns and entries of the matrix, of all ranks.
     pub rows: usize,
     pub entries: usize,
-    /// The rows that ranks share.
+    /// The rows that ranks share. Those of other ranks are needed that the columns of its matrix name, and those of the interpolation
+    /// to it.
     share: Share,
     /// The ranges of a level that ranks restrict, of which each then has all rows.
     restricted: Option<RowRanges>,
+}
+
+impl DeviceLevel {
+    /// The rows of other ranks that own rows of the matrix and of the interpolation to this level refer to, ascending.
+    pub(super) fn needed_rows(&self) -> &[u32] {
+        self.share.needed()
+    }
 }
 
 /// The interpolation of a level from the next one.

@@ -29,6 +29,8 @@ pub(super) struct RowRanges {
 pub(super) struct Share {
     ranges: RowRanges,
     exchange: Option<RowExchange>,
+    /// Rows of other ranks that this rank needs, ascending.
+    needed: Vec<u32>,
 }
 
 /// Rows that ranks give to all others.
@@ -285,7 +287,11 @@ fn sums(numbers: Vec<[u32; 1]>) -> Vec<usize> {
 impl Share {
     /// All rows.
     pub(super) fn whole(rows: usize) -> Self {
-        Share { ranges: RowRanges::whole(rows), exchange: None }
+        Share::alone(RowRanges::whole(rows))
+    }
+
+    fn alone(ranges: RowRanges) -> Self {
+        Share { ranges, exchange: None, needed: vec![] }
     }
 
     /// The own rows of a level with the square matrix `a`. The others needed are those that its columns name, and those in `also`.
@@ -298,14 +304,19 @@ impl Share {
         a: &Matrix<T>,
         also: Vec<u32>,
     ) -> Result<Self, BackendError> {
-        let Some((_, group)) = &ranges.ranks else { return Ok(Share { ranges, exchange: None }) };
+        let Some((_, group)) = &ranges.ranks else { return Ok(Share::alone(ranges)) };
         let own = ranges.own();
         let mut needed = columns_beyond(a, own.clone(), &own)?;
-        needed.extend(also);
-        let (mut needed, _) = gather_lists(&**group, &needed)?;
-        needed.retain(|row| own.contains(&(*row as usize)));
-        let needed = a.backend().upload(needed);
-        Self::giving(ranges, &needed, a, &own)
+        if !also.is_empty() {
+            // Of two ascending lists.
+            needed.extend(also);
+            needed.sort();
+            needed.dedup();
+        }
+        let (mut of_all, _) = gather_lists(&**group, &needed)?;
+        of_all.retain(|row| own.contains(&(*row as usize)));
+        let share = Self::giving(ranges, &a.backend().upload(of_all), a, &own)?;
+        Ok(Share { needed, ..share })
     }
 
     /// As this share, of which each rank gives the rows of `a` too that refer to columns outside `own`. All ranks call it.
@@ -319,7 +330,7 @@ impl Share {
     ) -> Result<Self, BackendError> {
         let ranges = self.ranges.clone();
         match &self.exchange {
-            None => Ok(Share { ranges, exchange: None }),
+            None => Ok(Share::alone(ranges)),
             Some(exchange) => Self::giving(ranges, &exchange.given, a, own),
         }
     }
@@ -331,9 +342,7 @@ impl Share {
         a: &Matrix<T>,
         columns: &Range<usize>,
     ) -> Result<Self, BackendError> {
-        let Some((backend, _)) = ranges.ranks.clone() else {
-            return Ok(Share { ranges, exchange: None });
-        };
+        let Some((backend, _)) = ranges.ranks.clone() else { return Ok(Share::alone(ranges)) };
         let (alone, own) = (a.backend(), ranges.own());
         let mut flags = alone.scratch(own.len());
         let (first, owned) = (columns.start as u32, columns.len() as u32);
@@ -343,12 +352,18 @@ impl Share {
         let starts = sums(ranges.of_all([given.len() as u32])?);
         add(alone, given.len(), own.start as u32, &mut given);
         let all = backend.parts_of_all_ranks(&given, &starts);
-        Ok(Share { ranges, exchange: Some(RowExchange { backend, given, all, starts }) })
+        let exchange = Some(RowExchange { backend, given, all, starts });
+        Ok(Share { ranges, exchange, needed: vec![] })
     }
 
     /// The ranges of rows.
     pub(super) fn ranges(&self) -> &RowRanges {
         &self.ranges
+    }
+
+    /// The rows of other ranks that the columns of the matrix name, and those that were needed besides, ascending.
+    pub(super) fn needed(&self) -> &[u32] {
+        &self.needed
     }
 
     /// Completes a vector by the numbers of the rows that other ranks give. All ranks call it.
