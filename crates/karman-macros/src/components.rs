@@ -54,6 +54,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
         #[karman_macros::device]
         impl<#element: ::karman_backend::real::Real> #name<#element> {
             /// Entity `i` of a component-major field `[component][stride]`.
+            #[inline(always)]
             pub fn at(
                 field: &::karman_backend::View<#element>,
                 i: usize,
@@ -62,6 +63,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 #name::<#element> { #(#names: field[#at * stride + i]),* }
             }
             /// Sets entity `i` of a component-major field.
+            #[inline(always)]
             pub fn put(
                 value: #name<#element>,
                 field: &mut ::karman_backend::Segment<#element>,

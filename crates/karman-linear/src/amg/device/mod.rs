@@ -637,32 +637,30 @@ mod tests {
             AmgParams { pairwise_passes: 2, drop_tolerance: 0.0, ..of(300, 40) },
             AmgParams { interpolation_entries: 5, max_levels: 3, ..of(300, 40) },
         ];
-        let kinds = devices().iter().map(Backend::kind).collect::<Vec<_>>();
-        for kind in std::iter::once(BackendKind::Cpu).chain(kinds) {
-            // Software devices are slow.
-            let matrices = match kind {
-                BackendKind::Wgpu => vec![irregular(14)],
-                _ => vec![irregular(22), shuffled(&irregular(14)), one_sided(&irregular(20))],
-            };
-            let counts: &[usize] = if kind == BackendKind::Wgpu { &[2] } else { &[2, 3, 7] };
-            let params: &[AmgParams] = if kind == BackendKind::Wgpu { &all[3..4] } else { &all };
-            for (a, params) in matrices.iter().flat_map(|a| params.iter().map(move |p| (a, p))) {
+        let compare = |kind, a: &CsrMatrix<f64>, params: &[AmgParams], counts: &[usize]| {
+            for (params, ranks) in params.iter().flat_map(|p| counts.iter().map(move |n| (p, *n))) {
                 let one = Backend::new(kind, 1).unwrap();
                 let matrix = Matrix::new(&one, a.clone()).unwrap();
                 let want = levels(&hierarchy(&matrix, params).unwrap()).unwrap();
-                for ranks in counts {
-                    let starts = starts(a.rows(), *ranks);
-                    let found =
-                        run_ranks(&ThreadGroup::new(*ranks), |group| -> Result<_, Failed> {
-                            let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
-                            let matrix = part::<f64>(&backend, group, a, &starts)?;
-                            levels(&hierarchy(&matrix, params)?)
-                        });
-                    for found in found.unwrap() {
-                        assert!(found == want, "{kind:?}, {ranks} ranks, {params:?}");
-                    }
+                let starts = starts(a.rows(), ranks);
+                let found = run_ranks(&ThreadGroup::new(ranks), |group| -> Result<_, Failed> {
+                    let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+                    let matrix = part::<f64>(&backend, group, a, &starts)?;
+                    levels(&hierarchy(&matrix, params)?)
+                });
+                for found in found.unwrap() {
+                    assert!(found == want, "{kind:?}, {ranks} ranks, {params:?}");
                 }
             }
+        };
+        // Three chunks of rows, so that some of seven ranks have none.
+        compare(BackendKind::Cpu, &irregular(17), &all, &[2, 7]);
+        compare(BackendKind::Cpu, &shuffled(&irregular(14)), &all[3..5], &[2]);
+        compare(BackendKind::Cpu, &one_sided(&irregular(17)), &all[..1], &[3]);
+        for kind in devices().iter().map(Backend::kind) {
+            // Software devices are slow.
+            let params = if kind == BackendKind::Cuda { &all[..] } else { &all[3..4] };
+            compare(kind, &irregular(14), params, &[2]);
         }
     }
 
