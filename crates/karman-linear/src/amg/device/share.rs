@@ -315,6 +315,9 @@ impl Share {
         }
         let (mut of_all, _) = gather_lists(&**group, &needed)?;
         of_all.retain(|row| own.contains(&(*row as usize)));
+        // A row that several ranks need is marked once.
+        of_all.sort();
+        of_all.dedup();
         let share = Self::giving(ranges, &a.backend().upload(of_all), a, &own)?;
         Ok(Share { needed, ..share })
     }
