@@ -1,16 +1,13 @@
-//! Rows of one of several ranks: gathered from the devices of all ranks, and cut out of the matrices of a whole hierarchy.
-//!
-//! The order of the entries of a row stays, so that sums have the bits of one rank.
+//! Rows of one of several ranks, between the numbers of the whole level and those of the rank, and the columns that they need of
+//! other ranks. The order of the entries of a row stays, so that sums have the bits of one rank.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::share::{RowRanges, widen};
+use crate::Matrix;
 use crate::matrix::MatrixView;
-use crate::{Layout, LinearError, Matrix, SLICE};
-use karman_backend::group::gather_lists;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{compact, offsets_of};
-use karman_backend::{Backend, BackendError, Buffer, Element, Halo, Segment, View, blas, sort};
+use karman_backend::{Backend, BackendError, Buffer, Element, Halo, Segment, View, sort};
 use std::ops::Range;
 
 /// Numbers of the columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
@@ -47,7 +44,7 @@ impl<'a> RankColumns<'a> {
 impl RankColumns<'_> {
     /// The number of a local column in the whole matrix.
     #[inline(always)]
-    fn global(&self, local: u32) -> u32 {
+    pub(super) fn global(&self, local: u32) -> u32 {
         let mut number = self.first + local;
         if local >= self.owned {
             number = self.ghosts[(local - self.owned) as usize];
@@ -83,12 +80,6 @@ pub(super) enum Numbers {
     Global,
     /// Numbers of the whole matrix become local ones.
     Local,
-}
-
-/// Columns in the numbers of the whole matrix. Traffic 8, and 4 for each ghost.
-#[kernel(out(columns))]
-fn global_columns(place: usize, of_rank: &RankColumns, local: &View<u32>) -> u32 {
-    of_rank.global(local[place])
 }
 
 /// Number of entries of row `first` + i; a repeated column is padding. Traffic: offsets and columns of the row, and 4.
@@ -253,7 +244,7 @@ pub(in crate::amg) fn rows_of_rank<T: Real>(
 }
 
 /// `n` rows from `first` on.
-fn copied<T: Real>(
+pub(super) fn copied<T: Real>(
     backend: &Backend,
     a: &Matrix<T>,
     (first, n): (usize, usize),
@@ -272,49 +263,4 @@ fn copied<T: Real>(
     let (c, v) = (&mut columns, &mut values);
     copy_row(backend, n, &a.view(), first, of_rank, numbers, &offsets, c, v);
     Ok(Matrix::compressed(backend, n_columns, [offsets, columns], values))
-}
-
-/// The rows of this rank with room for those of all ranks, whose columns have the numbers of the whole matrix; in slices where ranks have
-/// whole ones, on a backend without other ranks. All ranks call it.
-///
-/// # Errors
-/// [`LinearError::EmptyRow`], [`LinearError::TooLarge`]; [`LinearError::Backend`] where a rank or its device failed.
-pub(in crate::amg) fn with_room_for_all<T: Real>(
-    matrix: &Matrix<T>,
-    halo: &Halo,
-) -> Result<(Matrix<T>, RowRanges), LinearError> {
-    let backend = matrix.backend();
-    let starts = gather_lists(&**halo.group(), &[halo.first() as u32])?.0;
-    let starts = starts.into_iter().map(|first| first as usize).chain([halo.total()]).collect();
-    let ranges = RowRanges::of_ranks(backend, starts);
-    let empty = matrix.empty_row().map_or(u32::MAX, |row| row as u32);
-    let sizes = ranges.of_all([matrix.entries() as f64, f64::from(empty)])?;
-    let first_empty = sizes.iter().map(|of| of[1] as u32).min();
-    if let Some(row) = first_empty.filter(|row| *row < u32::MAX) {
-        return Err(LinearError::EmptyRow { row: row as usize });
-    }
-    let entries = sizes.iter().map(|of| of[0]).sum::<f64>() as usize;
-    if entries > u32::MAX as usize {
-        return Err(LinearError::TooLarge { entries });
-    }
-    let ghosts = ghosts_of(backend, Some(halo));
-    let of_rank = RankColumns::of(halo, &ghosts);
-    let (alone, own, n) = (backend.alone(), ranges.own(), halo.total());
-    // A row of another rank in an own slice would be padded.
-    let is_aligned = |row: usize| row.is_multiple_of(SLICE) || row == n;
-    let has_slices = matrix.layout() == Layout::SlicedEll;
-    if !(has_slices && is_aligned(own.start) && is_aligned(own.end)) {
-        let own = copied(&alone, matrix, (0, own.len()), &of_rank, Numbers::Global, n)?;
-        return Ok((ranges.widened(own)?, ranges));
-    }
-    let (of_slices, local, of_entries) = matrix.arrays();
-    let places = local.len();
-    let (mut columns, mut values) = (alone.scratch(places), alone.scratch(places));
-    global_columns(&alone, places, &of_rank, local, &mut columns);
-    blas::copy(&alone, places, of_entries, &mut values);
-    let (first, count, slices) = (own.start / SLICE, own.len().div_ceil(SLICE), n.div_ceil(SLICE));
-    let mut offsets = alone.scratch(slices + 1);
-    widen(&alone, slices + 1, of_slices, first, count, &mut offsets);
-    let matrix = Matrix::sliced(&alone, n, [n, entries], [offsets, columns], values);
-    Ok((matrix, ranges))
 }
