@@ -1,6 +1,7 @@
 //! Rows of one of several ranks, between the numbers of the whole level and those of the rank, and the columns that they need of
 //! other ranks. The order of the entries of a row stays, so that sums have the bits of one rank.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
 use crate::Matrix;
 use crate::matrix::MatrixView;

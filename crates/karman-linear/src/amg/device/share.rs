@@ -94,11 +94,11 @@ fn copy_listed<T: Real>(
     values: &mut Segment<T>,
 ) {
     let row = list[i] as usize;
-    let mut to = offsets[i] as usize;
-    for k in a.offsets[row] as usize..a.offsets[row + 1] as usize {
-        columns[to] = a.columns[k];
-        values[to] = a.values[k];
-        to += 1;
+    let from = a.offsets[row] as usize;
+    let to = offsets[i] as usize;
+    for k in from..a.offsets[row + 1] as usize {
+        columns[to + k - from] = a.columns[k];
+        values[to + k - from] = a.values[k];
     }
 }
 
