@@ -71,21 +71,27 @@ impl Backend {
         if total == 0 {
             return all;
         }
-        let Some(device) = self.device() else {
-            let places: Vec<usize> = starts.iter().map(|start| start * size_of::<T>()).collect();
-            if let (Some(part), Some(all)) = (part.as_host(), all.as_host_mut())
-                && let Err(error) = group.gather_all(bytes_of(part), bytes_of_mut(all), &places)
-            {
-                group.abort(&error.to_string());
+        if let Some(device) = self.device() {
+            if device.exchange(&[part_of_list((part, &all), starts)]) {
+                return all;
             }
-            return all;
-        };
-        if device.exchange(&[part_of_list((part, &all), starts)]) {
-            return all;
+            if device.has_collectives() {
+                let mut own = self.zeros(total);
+                blas::copy_to_range(self, part.len(), part, starts[rank], &mut own);
+                device.sum_words(&own, &mut all, total);
+                return all;
+            }
         }
-        let mut own = self.zeros(total);
-        blas::copy_to_range(self, part.len(), part, starts[rank], &mut own);
-        self.gather_on_devices(&own, &mut all, 1, starts);
+        let mut gathered = vec![T::default(); total];
+        let places: Vec<usize> = starts.iter().map(|start| start * size_of::<T>()).collect();
+        let gather = self
+            .read(part)
+            .and_then(|own| group.gather_all(bytes_of(&own), bytes_of_mut(&mut gathered), &places));
+        match gather {
+            Ok(()) => self.write(&mut all, &gathered),
+            // The first failure stays.
+            Err(error) => group.abort(&error.to_string()),
+        }
         all
     }
 

@@ -88,8 +88,8 @@ impl Distribution {
 }
 
 /// First row of each rank in the levels that ranks share, and the number of rows; then in the level below, of which each rank
-/// restricts some rows. `rows`: of each level, the finest first, of which this rank has those from `first` on. A coarse level is
-/// shared where it has more than `least` rows. Its ranges are in proportion to those of the finest, at multiples of the chunk of
+/// restricts some rows. `rows`: of each level, the finest first, of which this rank has those from `first` on, and `shared` of
+/// which ranks share. The ranges of a coarse one are in proportion to those of the finest, at multiples of the chunk of
 /// sums. All ranks call it.
 ///
 /// # Errors
@@ -97,9 +97,8 @@ impl Distribution {
 pub(super) fn starts_in_proportion(
     group: &dyn RankGroup,
     (rows, first): (&[usize], usize),
-    least: usize,
+    shared: usize,
 ) -> Result<Vec<Vec<usize>>, LinearError> {
-    let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
     let (firsts, _) = gather_lists(group, &[first as u32])?;
     let mut finest: Vec<usize> = firsts.into_iter().map(|first| first as usize).collect();
     finest.push(rows[0]);

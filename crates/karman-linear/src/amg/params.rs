@@ -362,8 +362,8 @@ impl CycleParams {
         replicate_rows: None,
     };
 
-    /// Largest number of unknowns of a coarse level that each rank computes as a whole.
-    pub(super) fn replicate_rows(&self, backend: &Backend) -> usize {
+    /// `replicate_rows`, by default that of a backend.
+    fn replicate_rows(&self, backend: &Backend) -> usize {
         let of_backend = match backend.device() {
             None => HOST_REPLICATE_ROWS,
             Some(_) => DEVICE_REPLICATE_ROWS,
@@ -405,6 +405,11 @@ impl AmgParams {
     /// Whether the level `depth`, from 0, of `rows` unknowns is the last by its size or its number.
     pub(super) fn is_coarsest(&self, rows: usize, depth: usize) -> bool {
         rows <= self.coarse_rows || depth + 1 >= self.max_levels
+    }
+
+    /// The largest number of unknowns of a coarse level that each of several ranks computes as a whole.
+    pub(super) fn most_whole_rows(&self, backend: &Backend) -> usize {
+        self.cycling.replicate_rows(backend).max(self.coarse_rows)
     }
 
     /// The default of each parameter.

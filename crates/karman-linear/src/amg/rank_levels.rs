@@ -28,11 +28,11 @@ trait WholeLevels<S: Real> {
     /// Number of unknowns of each level, the finest first.
     fn sizes(&self) -> Vec<usize>;
 
-    /// The first rows of ranks, as of [`starts_in_proportion`]. All ranks call it.
+    /// The first rows of ranks, of which `shared` levels are shared, as of [`starts_in_proportion`]. All ranks call it.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where a rank failed.
-    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError>;
+    fn starts(&self, shared: usize) -> Result<Vec<Vec<usize>>, LinearError>;
 
     /// Columns outside a range in some rows.
     ///
@@ -80,8 +80,6 @@ struct ByHost<'a> {
     levels: &'a [HostLevel],
     first_row: usize,
     params: &'a AmgParams,
-    /// Levels of at most so many rows are whole on each rank.
-    least: usize,
     null_share: f64,
 }
 
@@ -99,9 +97,9 @@ impl<S: Real> WholeLevels<S> for ByHost<'_> {
         self.levels.iter().map(|level| level.matrix.rows()).collect()
     }
 
-    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError> {
-        let sizes: Vec<usize> = self.levels.iter().map(|level| level.matrix.rows()).collect();
-        starts_in_proportion(&**self.group, (&sizes, self.first_row), self.least)
+    fn starts(&self, shared: usize) -> Result<Vec<Vec<usize>>, LinearError> {
+        let sizes = WholeLevels::<S>::sizes(self);
+        starts_in_proportion(&**self.group, (&sizes, self.first_row), shared)
     }
 
     fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
@@ -193,7 +191,7 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         self.hierarchy.levels.iter().map(|level| level.rows).collect()
     }
 
-    fn starts(&self) -> Result<Vec<Vec<usize>>, LinearError> {
+    fn starts(&self, _: usize) -> Result<Vec<Vec<usize>>, LinearError> {
         Ok(self.hierarchy.starts())
     }
 
@@ -282,9 +280,8 @@ pub(super) fn of_host<T: Real, S: Real>(
     levels: &[HostLevel],
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let least = params.cycling.replicate_rows(matrix.backend()).max(params.coarse_rows);
     let (first_row, null_share) = (matrix.first_row(), null_share::<T>());
-    let whole = ByHost { group, levels, first_row, params, least, null_share };
+    let whole = ByHost { group, levels, first_row, params, null_share };
     of_rank(matrix.backend(), group, &whole, params)
 }
 
@@ -307,9 +304,9 @@ fn of_rank<S: Real>(
     whole: &impl WholeLevels<S>,
     params: &AmgParams,
 ) -> Result<Levels<S>, LinearError> {
-    let (sizes, starts) = (whole.sizes(), whole.starts()?);
-    let least = params.cycling.replicate_rows(backend).max(params.coarse_rows);
-    let shared = 1 + sizes[1..].iter().take_while(|rows| **rows > least).count();
+    let (sizes, most) = (whole.sizes(), params.most_whole_rows(backend));
+    let shared = 1 + sizes[1..].iter().take_while(|rows| **rows > most).count();
+    let starts = whole.starts(shared)?;
     let beyond = |rows: LevelRows, own: &Range<usize>| whole.columns_beyond(rows, own);
     let distribution = Distribution::new(backend, group, starts, [sizes.len(), shared], beyond)?;
     // Reductions over a level that each rank has as a whole are those of one rank.

@@ -11,14 +11,10 @@ use karman_backend::{BackendError, Buffer, Halo, View, blas};
 
 /// The finest matrix of a hierarchy.
 pub(in crate::amg) struct Finest<'a, T> {
-    /// The matrix of one rank, or the own rows of one of several with room for all.
-    matrix: Rows<'a, T>,
+    given: &'a Matrix<T>,
+    /// Of one of several ranks its rows with room for all.
+    own: Option<Matrix<T>>,
     pub(super) ranges: RowRanges,
-}
-
-enum Rows<'a, T> {
-    All(&'a Matrix<T>),
-    Own(Box<Matrix<T>>),
 }
 
 impl<'a, T: Real> Finest<'a, T> {
@@ -27,24 +23,19 @@ impl<'a, T: Real> Finest<'a, T> {
     /// # Errors
     /// [`LinearError::EmptyRow`], [`LinearError::TooLarge`]; [`LinearError::Backend`] where a rank or its device failed.
     pub(in crate::amg) fn new(matrix: &'a Matrix<T>) -> Result<Self, LinearError> {
-        Ok(match matrix.halo() {
-            None => {
-                let ranges = RowRanges::whole(matrix.rows());
-                Finest { matrix: Rows::All(matrix), ranges }
-            }
+        let (own, ranges) = match matrix.halo() {
+            None => (None, RowRanges::whole(matrix.rows())),
             Some(halo) => {
                 let (own, ranges) = with_room_for_all(matrix, halo)?;
-                Finest { matrix: Rows::Own(Box::new(own)), ranges }
+                (Some(own), ranges)
             }
-        })
+        };
+        Ok(Finest { given: matrix, own, ranges })
     }
 
     /// The matrix, of which a rank has its own rows.
     pub(in crate::amg) fn matrix(&self) -> &Matrix<T> {
-        match &self.matrix {
-            Rows::All(matrix) => matrix,
-            Rows::Own(matrix) => matrix,
-        }
+        self.own.as_ref().unwrap_or(self.given)
     }
 
     /// All rows of a vector of the finest level, of which a rank has its own.

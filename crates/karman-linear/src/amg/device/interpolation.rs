@@ -393,7 +393,9 @@ pub(super) fn extended_i<S: Real>(
     let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&loose_columns, &loose_values);
     pack(backend, n, &offsets, c, v, first, end - first, &mut columns, &mut values);
-    Ok(Matrix::compressed(backend, set.count(), [offsets, columns], values))
+    let own = Matrix::compressed(backend, set.count(), [offsets, columns], values);
+    let [p] = share.ranges().counted([own])?;
+    Ok(p)
 }
 
 /// The couplings for interpolation, by compressed rows.

@@ -81,8 +81,8 @@ impl Interpolation {
 pub(super) struct DeviceHierarchy {
     pub levels: Vec<DeviceLevel>,
     params: AmgParams,
-    /// Coarse levels of at most so many rows are whole on each rank.
-    replicate_rows: usize,
+    /// As of [`AmgParams::most_whole_rows`].
+    most_whole_rows: usize,
 }
 
 impl DeviceHierarchy {
@@ -181,9 +181,8 @@ impl DeviceHierarchy {
             share: Share::of_level(ranges, matrix, vec![])?,
             restricted: None,
         };
-        let replicate_rows =
-            params.cycling.replicate_rows(matrix.backend()).max(params.coarse_rows);
-        Ok(DeviceHierarchy { levels: vec![finest], params: *params, replicate_rows })
+        let most_whole_rows = params.most_whole_rows(matrix.backend());
+        Ok(DeviceHierarchy { levels: vec![finest], params: *params, most_whole_rows })
     }
 
     /// Adds a coarser level unless the last one is the coarsest.
@@ -236,7 +235,7 @@ impl DeviceHierarchy {
     /// The ranges of a coarse level whose first unknowns of ranks are `starts`; of a level that ranks share at multiples of the
     /// chunk of sums.
     fn coarse_ranges(&self, fine: &Share, starts: Vec<usize>) -> RowRanges {
-        let is_shared = starts.last().is_some_and(|rows| *rows > self.replicate_rows);
+        let is_shared = starts.last().is_some_and(|rows| *rows > self.most_whole_rows);
         fine.ranges().with_starts(match is_shared {
             true => rounded(&starts, HOST_CHUNK),
             false => starts,
@@ -287,7 +286,7 @@ impl DeviceHierarchy {
         drop(ap);
         let mut scale = backend.scratch(matrix.rows());
         scale_rows(backend, r.rows(), &CsrView::of(r), &fine.scale, factor, &mut scale);
-        let is_shared = coarse.is_shared() && matrix.rows() > self.replicate_rows;
+        let is_shared = coarse.is_shared() && matrix.rows() > self.most_whole_rows;
         let (matrix, scale, share, restricted) = if is_shared {
             let also = columns_beyond(p, fine.share.ranges().own(), &coarse.own())?;
             let share = Share::of_level(coarse, &matrix, also)?;

@@ -222,10 +222,7 @@ pub(super) fn product<S: Real>(
         Some(terms) => product_by_blocks(&terms, &left, b, factor)?,
         None => product_by_threads(&left, b, factor, search)?,
     };
-    match ranges.is_shared() {
-        true => ranges.widened(own),
-        false => Ok(own),
-    }
+    ranges.widened(own)
 }
 
 fn product_by_threads<S: Real>(

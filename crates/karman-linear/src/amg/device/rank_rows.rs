@@ -133,10 +133,10 @@ fn copy_row<T: Real>(
     }
 }
 
-/// Number of columns of row `first` + i outside the own ones. Traffic: offsets and columns of the row, and 4.
-#[kernel(out(counts))]
-fn count_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, owned: u32) -> u32 {
-    let (start, end) = a.row(first + i);
+/// Number of columns of a row outside `own..own + owned`.
+#[device]
+fn number_beyond<T: Real>(row: usize, a: &MatrixView<T>, own: u32, owned: u32) -> u32 {
+    let (start, end) = a.row(row);
     let mut count = 0u32;
     let mut k = start;
     while k < end {
@@ -147,6 +147,28 @@ fn count_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, ow
         k += comptime!(a.layout.spacing());
     }
     count
+}
+
+/// Number of columns of row `first` + i outside the own ones. Traffic: offsets and columns of the row, and 4.
+#[kernel(out(counts))]
+fn count_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, owned: u32) -> u32 {
+    number_beyond::<T>(first + i, a, own, owned)
+}
+
+/// 1 for row `first` + i where it has a column outside the own ones. Traffic as of [`count_beyond`].
+#[kernel(out(flags))]
+pub(super) fn flag_beyond<T: Real>(
+    i: usize,
+    a: &MatrixView<T>,
+    first: usize,
+    own: u32,
+    owned: u32,
+) -> u32 {
+    let mut flag = 0u32;
+    if number_beyond::<T>(first + i, a, own, owned) > 0 {
+        flag = 1u32;
+    }
+    flag
 }
 
 /// The columns that [`count_beyond`] counts, from `offsets[i]` on. Traffic: offsets and columns of the row, and 4 each.

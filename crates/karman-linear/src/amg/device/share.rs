@@ -5,7 +5,7 @@
 //! in own rows alone, or after [`Share::extended`] in those of other ranks too that own rows refer to.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::rank_rows::{columns_beyond, pick_listed, rows_of_rank};
+use super::rank_rows::{columns_beyond, flag_beyond, pick_listed, rows_of_rank};
 use crate::matrix::MatrixView;
 use crate::{Layout, Matrix};
 use karman_backend::group::gather_lists;
@@ -35,28 +35,11 @@ pub(super) struct Share {
 
 /// Rows that ranks give to all others.
 struct RowExchange {
-    backend: Backend,
     /// Those of this rank, ascending.
     given: Buffer<u32>,
     /// Those of all ranks, ascending, of which rank r gives `starts[r]..starts[r + 1]`.
     all: Buffer<u32>,
     starts: Vec<usize>,
-}
-
-/// 1 for row `first` + i where it has a column outside `own..own + owned`. Traffic: offsets and columns of the row, and 4.
-#[kernel(out(flags))]
-fn flag_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, owned: u32) -> u32 {
-    let (start, end) = a.row(first + i);
-    let mut flag = 0u32;
-    let mut k = start;
-    while k < end {
-        let column = a.columns[k];
-        if column < own || column >= own + owned {
-            flag = 1u32;
-        }
-        k += comptime!(a.layout.spacing());
-    }
-    flag
 }
 
 /// 1 at the listed rows, of which `first` is the first that has a flag. Traffic 8.
@@ -267,6 +250,9 @@ impl RowRanges {
     /// # Errors
     /// As above.
     pub(super) fn widened<T: Real>(&self, own: Matrix<T>) -> Result<Matrix<T>, BackendError> {
+        if !self.is_shared() {
+            return Ok(own);
+        }
         let (alone, n) = (own.backend().clone(), self.rows());
         let mut offsets = alone.scratch(n + 1);
         widen(&alone, n + 1, own.arrays().0, self.own().start, self.own().len(), &mut offsets);
@@ -345,7 +331,7 @@ impl Share {
         a: &Matrix<T>,
         columns: &Range<usize>,
     ) -> Result<Self, BackendError> {
-        let Some((backend, _)) = ranges.ranks.clone() else { return Ok(Share::alone(ranges)) };
+        let Some((backend, _)) = &ranges.ranks else { return Ok(Share::alone(ranges)) };
         let (alone, own) = (a.backend(), ranges.own());
         let mut flags = alone.scratch(own.len());
         let (first, owned) = (columns.start as u32, columns.len() as u32);
@@ -355,7 +341,7 @@ impl Share {
         let starts = sums(ranges.of_all([given.len() as u32])?);
         add(alone, given.len(), own.start as u32, &mut given);
         let all = backend.parts_of_all_ranks(&given, &starts);
-        let exchange = Some(RowExchange { backend, given, all, starts });
+        let exchange = Some(RowExchange { given, all, starts });
         Ok(Share { ranges, exchange, needed: vec![] })
     }
 
@@ -369,11 +355,17 @@ impl Share {
         &self.needed
     }
 
+    /// The backend of this rank, with the others, and the rows.
+    fn exchange(&self) -> Option<(&Backend, &RowExchange)> {
+        let (backend, _) = self.ranges.ranks.as_ref()?;
+        Some(backend).zip(self.exchange.as_ref())
+    }
+
     /// Completes a vector by the numbers of the rows that other ranks give. All ranks call it.
     ///
     /// Traffic: what all ranks give, three times.
     pub(super) fn fill<T: Element>(&self, x: &mut Buffer<T>) {
-        let Some(RowExchange { backend, given, all, starts }) = &self.exchange else { return };
+        let Some((backend, RowExchange { given, all, starts })) = self.exchange() else { return };
         let mut part = backend.scratch(given.len());
         pick_listed(backend, given.len(), given, x, &mut part);
         let picked = backend.parts_of_all_ranks(&part, starts);
@@ -398,24 +390,22 @@ impl Share {
         &self,
         own: &Matrix<T>,
     ) -> Result<Option<Matrix<T>>, BackendError> {
-        let Some(exchange) = self.exchange.as_ref().filter(|of| !of.all.is_empty()) else {
+        let Some((backend, RowExchange { given, all, starts })) =
+            self.exchange().filter(|(_, exchange)| !exchange.all.is_empty())
+        else {
             return Ok(None);
         };
         if own.layout() != Layout::Csr {
             let compressed = rows_of_rank(own.backend(), own, 0..own.rows(), None)?;
             return self.extension(&compressed.with_entries_of_all(own.entries()));
         }
-        let RowExchange { backend, given, all, starts } = exchange;
         let (alone, n) = (own.backend(), own.rows());
         let (offsets, columns, values) = own.arrays();
         let mut counts = alone.scratch(n);
         row_length(alone, n, offsets, &mut counts);
         let mut lengths = alone.scratch(given.len());
         pick_listed(alone, given.len(), given, &counts, &mut lengths);
-        let (places, entries) = match given.is_empty() {
-            true => (alone.zeros(1), 0),
-            false => offsets_of(alone, &lengths)?,
-        };
+        let (places, entries) = offsets_of(alone, &lengths)?;
         let (mut given_columns, mut given_values) =
             (alone.scratch(entries), alone.scratch(entries));
         let (c, v) = (&mut given_columns, &mut given_values);

@@ -59,7 +59,6 @@ pub(super) fn with_transpose(
 ) -> Result<Transfer, BackendError> {
     let backend = p.backend().clone();
     let share = share.with_rows_beyond(&p, &coarse.own())?;
-    let [p] = share.ranges().counted([p])?;
     let p = share.extended(p)?;
     let (rows, coarse_rows) = (p.rows(), p.columns());
     let (offsets, columns, values) = p.arrays();
