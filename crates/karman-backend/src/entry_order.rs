@@ -3,6 +3,7 @@
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
 use super::reduce::{Reduction, accumulate};
 use super::{BackendError, HOST_CHUNK};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The order in which one rank has the entries of a vector of which each of several ranks has consecutive ones, rank after rank, and
@@ -24,6 +25,8 @@ pub struct EntryOrder {
     ascending: Vec<u32>,
     /// Number of entries of the vector of one rank.
     pub(super) total: usize,
+    /// Ranges of own entries that blocks of a device do not cross.
+    segments: Vec<Range<usize>>,
 }
 
 impl EntryOrder {
@@ -45,8 +48,58 @@ impl EntryOrder {
         let of_ranks = counts.into_iter().map(|count| count as usize).sum();
         let mut ascending: Vec<u32> = (0..places.len() as u32).collect();
         ascending.sort_unstable_by_key(|single| places[*single as usize]);
-        let singles = entries;
-        Ok(EntryOrder { own, of_ranks, consecutive, singles, places, starts, ascending, total })
+        let (singles, segments) = (entries, vec![]);
+        Ok(EntryOrder {
+            own,
+            of_ranks,
+            consecutive,
+            singles,
+            places,
+            starts,
+            ascending,
+            total,
+            segments,
+        })
+    }
+
+    /// That of the vectors of one rank with `total` entries.
+    pub fn of_one_rank(total: usize) -> EntryOrder {
+        EntryOrder {
+            own: total,
+            of_ranks: total,
+            consecutive: total,
+            singles: vec![],
+            places: vec![],
+            starts: vec![0, 0],
+            ascending: vec![],
+            total,
+            segments: vec![],
+        }
+    }
+
+    /// With these ranges of own entries, all of them, in the order in which a device adds their blocks. The ranges of all ranks, rank
+    /// after rank, are those of one rank.
+    #[must_use]
+    pub fn in_segments(self, segments: Vec<Range<usize>>) -> EntryOrder {
+        EntryOrder { segments, ..self }
+    }
+
+    /// The first own entry of each block of a device and the first behind it, of at most `chunk` entries: `[blocks][2]`. Empty where
+    /// the blocks of the `entities` entries of a vector are consecutive chunks.
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) fn device_blocks(&self, entities: usize, chunk: usize) -> Vec<u32> {
+        if entities != self.own {
+            return vec![];
+        }
+        let starts = |segment: &Range<usize>| segment.clone().step_by(chunk);
+        let bounds = |segment: &Range<usize>, start: usize| {
+            [start as u32, (start + chunk).min(segment.end) as u32]
+        };
+        let blocks = self
+            .segments
+            .iter()
+            .flat_map(|segment| starts(segment).map(move |start| bounds(segment, start)));
+        blocks.flatten().collect()
     }
 
     /// Adds the contributions of the single entries of all ranks to the blocks of the consecutive ones.

@@ -157,6 +157,11 @@ impl Halo {
         &self.ghosts
     }
 
+    /// Places of the ghosts in a vector.
+    pub fn ghost_entries(&self) -> std::ops::Range<u32> {
+        self.owned as u32..(self.owned + self.ghosts.len()) as u32
+    }
+
     /// Local number of an entry; none where it is neither own nor a ghost.
     #[inline]
     pub fn local(&self, global: usize) -> Option<usize> {

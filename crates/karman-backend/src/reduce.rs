@@ -8,7 +8,7 @@
 //! Of several ranks each reduces its own entities, then all ranks gather the blocks of all in the order of ranks. Where each
 //! rank owns whole chunks, these are the blocks of one rank with all entities. Of vectors of several components
 //! ([`Backend::of_vectors`]) and of those with an order of their own ([`Backend::in_order`]) they are the blocks of the vector of one
-//! rank too; on a device each component has its own.
+//! rank too; on a device each component has its own, or each segment of such an order.
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
@@ -73,6 +73,14 @@ fn device_chunk(entities: usize) -> usize {
     entities.div_ceil(MOST_BLOCKS).next_power_of_two().clamp(THREADS_PER_BLOCK, HOST_CHUNK)
 }
 
+/// The blocks of vectors of `entities` own entries on the device of `backend`, see [`EntryOrder::device_blocks`].
+///
+/// [`EntryOrder::device_blocks`]: super::EntryOrder::device_blocks
+fn device_blocks(backend: &Backend, entities: usize, chunk: usize) -> Vec<u32> {
+    let order = backend.order().filter(|_| backend.device().is_some());
+    order.map_or(vec![], |order| order.device_blocks(entities, chunk))
+}
+
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
     pub(super) values: Buffer<f64>,
@@ -88,6 +96,11 @@ pub struct Partials {
     /// Entities of a block.
     #[cfg_attr(not(feature = "device"), allow(dead_code))]
     pub(super) chunk: usize,
+    /// The entries of each block of a device where these are not consecutive chunks, see [`EntryOrder::device_blocks`].
+    ///
+    /// [`EntryOrder::device_blocks`]: super::EntryOrder::device_blocks
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) ranges: Buffer<u32>,
     /// Sums of many blocks.
     #[cfg_attr(not(feature = "device"), allow(dead_code))]
     pub(super) sums: Buffer<f64>,
@@ -142,7 +155,11 @@ impl Partials {
             }
             Some(_) => (device_chunk(entities), 1),
         };
-        let blocks = components * (entities / components).div_ceil(chunk).max(1);
+        let ranges = device_blocks(backend, entities, chunk);
+        let blocks = match ranges.len() / 2 {
+            0 => components * (entities / components).div_ceil(chunk).max(1),
+            blocks => blocks,
+        };
         Partials {
             values: backend.zeros(blocks * reductions),
             blocks,
@@ -150,6 +167,7 @@ impl Partials {
             components,
             most_blocks: blocks,
             chunk,
+            ranges: backend.upload(ranges),
             sums: backend.zeros(reductions),
             ranks: None,
             vectors: None,
@@ -179,8 +197,13 @@ impl Partials {
         // Without a result where a rank failed, which the next read reports.
         let Ok(total) = backend.total(entities) else { return };
         self.chunk = device_chunk(total);
-        let of_component = entities / self.components;
-        self.ranks = RankBlocks::new(group, of_component.div_ceil(self.chunk).max(1));
+        let ranges = device_blocks(backend, entities, self.chunk);
+        let own = match ranges.len() / 2 {
+            0 => (entities / self.components).div_ceil(self.chunk).max(1),
+            blocks => blocks,
+        };
+        self.ranges = backend.upload(ranges);
+        self.ranks = RankBlocks::new(group, own);
         if let Some(ranks) = &mut self.ranks {
             self.most_blocks = self.components * ranks.total();
             self.values = backend.zeros(self.most_blocks * reductions);
@@ -265,9 +288,10 @@ impl Partials {
 #[allow(missing_docs)]
 pub(crate) mod tests {
     use super::*;
-    use crate::View;
     use crate::real::Real;
     use crate::testing::{SIZES, everywhere, round_off, values};
+    use crate::{EntryOrder, View};
+    use std::sync::Arc;
 
     /// x ← x + 1, and Σ x².
     #[kernel(update(x), reduce(sum))]
@@ -289,6 +313,30 @@ pub(crate) mod tests {
     #[kernel(scalar(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
     fn divide_by_mean(i: usize, mean: f64, shift: &View<f64>, x: &View<f64>) -> f64 {
         (x[i] + shift[0]) / mean
+    }
+
+    /// Segments in another order than that of the entries; on the host they make no difference.
+    #[test]
+    fn blocks_of_segments_have_all_entries() {
+        for n in SIZES.into_iter().filter(|n| *n >= 4) {
+            let x = values(n, 5);
+            let want = x.iter().map(|v| v * v).sum::<f64>();
+            let (first, second) = (n / 4, n / 3);
+            let segments = vec![second..n, 0..first, first..second];
+            let order = Arc::new(EntryOrder::of_one_rank(n).in_segments(segments));
+            for backend in everywhere() {
+                let backend = backend.in_order(order.clone());
+                let mut partials = Partials::new(&backend, n, 1);
+                let mut y = backend.upload_slice(&x);
+                add_one(&backend, n, &mut y, &mut partials);
+                let blocks = backend.read(partials.values()).unwrap();
+                let sum: f64 = blocks[..partials.block_count()].iter().sum();
+                assert!((sum - want).abs() <= round_off(n, want), "{backend:?} {sum} {want}");
+                for (y, x) in backend.read(&y).unwrap().iter().zip(&x) {
+                    assert_eq!(*y, x + 1.0, "{backend:?}");
+                }
+            }
+        }
     }
 
     #[test]

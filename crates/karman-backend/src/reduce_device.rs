@@ -134,6 +134,8 @@ pub struct BlockPlaces {
     pub component_blocks: usize,
     pub component_entities: usize,
     pub component_stride: usize,
+    /// Whether the blocks have the entries of [`Partials::ranges`].
+    pub in_ranges: bool,
 }
 
 impl Partials {
@@ -142,7 +144,11 @@ impl Partials {
         let chunk = self.chunk;
         let components = if entities == self.entities { self.components } else { 1 };
         let component_entities = entities / components;
-        let filled = component_entities.div_ceil(chunk).max(1);
+        let in_ranges = entities == self.entities && !self.ranges.is_empty();
+        let filled = match in_ranges {
+            true => self.ranges.len() / 2,
+            false => component_entities.div_ceil(chunk).max(1),
+        };
         let (component_blocks, first_block, component_stride) = match &self.ranks {
             None => (filled, 0, filled),
             Some(ranks) => {
@@ -160,7 +166,13 @@ impl Partials {
             component_blocks,
             component_entities,
             component_stride,
+            in_ranges,
         }
+    }
+
+    /// The first entry of each block and the first behind it, `[blocks][2]`; empty where blocks are consecutive chunks.
+    pub fn ranges(&self) -> &Buffer<u32> {
+        &self.ranges
     }
 
     /// The buffer that a reduction of this rank fills.

@@ -13,7 +13,7 @@ use super::convergence_state::{
 };
 use super::krylov::{Krylov, System, fill_ghosts};
 use super::recurrence::{DiagonalView, NextStep, residual_after, store_state};
-use super::residual_update::{ResidualUpdate, alpha};
+use super::residual_update::{ResidualUpdate, alpha, reduce_and_fill};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
@@ -60,17 +60,11 @@ impl<T: Real> ConjugateGradient<T> {
         let (p, q, n) = (&mut self.direction, &self.product, self.product.len());
         let Scalars { midway, sums } = &mut self.scalars;
         let own = preconditioner.diagonal().unwrap_or(Diagonal::Identity);
-        let mut update = |r: &mut Buffer<T>, sums: &mut Partials| {
+        let update = |r: &mut Buffer<T>, sums: &mut Partials| {
             update_residual(backend, n, partials, convergence, q, &own.view(), midway, r, sums);
         };
-        let mut entries = n;
-        match halo {
-            None => update(r, sums),
-            Some(halo) => {
-                halo.fill_after(r, sums, update);
-                entries += halo.ghosts();
-            }
-        }
+        reduce_and_fill(halo.as_deref(), r, sums, update);
+        let entries = n + halo.as_ref().map_or(0, |halo| halo.ghosts());
         let m = self.inverse.as_ref().map_or(own, Diagonal::Inverse).view();
         advance_diagonal(backend, entries, sums, midway, r, &m, convergence, x, p);
     }
@@ -83,7 +77,7 @@ impl<T: Real> ConjugateGradient<T> {
         let (p, q, n) = (&mut self.direction, &self.product, self.product.len());
         let Scalars { midway, sums } = &mut self.scalars;
         let Some(z) = &mut self.preconditioned else { return };
-        ResidualUpdate { product, convergence, q, midway, r, z, sums }
+        ResidualUpdate { product, convergence, q, midway, r, z, sums, halo: None }
             .run(backend, |r, z| preconditioner.apply(backend, r, z));
         advance(backend, n, sums, midway, self.flexible, z, convergence, x, p);
     }

@@ -249,6 +249,18 @@ impl<T: Real> CsrMatrix<T> {
         }
     }
 
+    /// These rows, then the listed ones of `other`, which has the same columns.
+    pub(super) fn followed_by(mut self, other: &CsrMatrix<T>, list: &[u32]) -> CsrMatrix<T> {
+        for row in list {
+            let row = *row as usize;
+            let entries = other.offsets[row] as usize..other.offsets[row + 1] as usize;
+            self.columns.extend_from_slice(&other.columns[entries.clone()]);
+            self.values.extend_from_slice(&other.values[entries]);
+            self.offsets.push(self.columns.len() as u32);
+        }
+        self
+    }
+
     /// The rows of all ranks, of which each has consecutive ones, with all columns. All ranks call it.
     ///
     /// # Errors

@@ -23,12 +23,15 @@ use karman_backend::{Backend, Buffer, Segment, View};
 /// Reduction of the squared residual of the recurrence before the true residual replaces it.
 const REDUCTION: f64 = 1e-8;
 
-/// r, p, q = A p and z = M⁻¹ r over ‖b‖: each `[n]`.
+/// r, p, q = A p and z = M⁻¹ r over ‖b‖: each `[n]`. On one of several ranks z and p have ghosts: those of z travel with the sums of a
+/// step, and each rank computes those of p.
 pub(super) struct MixedPrecision {
     residual: Buffer<f32>,
     direction: Buffer<f32>,
     product: Buffer<f32>,
     preconditioned: Buffer<f32>,
+    /// Entries of ghosts.
+    ghosts: Buffer<u32>,
     scalars: Scalars,
     /// Bytes of a product: its matrix and vectors.
     product_bytes: usize,
@@ -41,7 +44,9 @@ impl MixedPrecision {
             residual: backend.zeros(n),
             direction: vector(backend, single.halo(), n),
             product: backend.zeros(n),
-            preconditioned: backend.zeros(n),
+            preconditioned: vector(backend, single.halo(), n),
+            ghosts: backend
+                .upload(single.halo().map_or(vec![], |halo| halo.ghost_entries().collect())),
             scalars: Scalars::new(backend, n),
         }
     }
@@ -59,6 +64,7 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let System { preconditioner, convergence, partials, .. } = system;
         let Some(single) = preconditioner.single() else { return };
         single.precondition(&self.residual, &mut self.direction);
+        fill_ghosts(single.halo(), &mut self.direction);
         let n = self.residual.len();
         start(backend, n, (&self.residual, &self.direction), partials, convergence);
     }
@@ -74,16 +80,34 @@ impl<T: Real> Krylov<T> for MixedPrecision {
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let System { preconditioner, convergence, partials, iterate, .. } = system;
         let MixedPrecision {
-            residual, direction: p, product: q, preconditioned: z, scalars, ..
+            residual,
+            direction: p,
+            product: q,
+            preconditioned: z,
+            ghosts,
+            scalars,
+            ..
         } = self;
         let Scalars { midway, sums } = scalars;
         let Some(single) = preconditioner.single() else { return };
         let n = residual.len();
-        fill_ghosts(single.halo(), p);
         single.multiply_dot(p, q, partials);
         let (product, r) = (partials, residual);
-        single.update_residual(ResidualUpdate { product, convergence, q, midway, r, z, sums });
+        let halo = single.halo().cloned();
+        single.update_residual(ResidualUpdate {
+            product,
+            convergence,
+            q,
+            midway,
+            r,
+            z,
+            sums,
+            halo,
+        });
         advance_mixed(backend, n, sums, midway, z, convergence, iterate, p);
+        if !ghosts.is_empty() {
+            advance_ghosts(backend, ghosts.len(), ghosts, sums, midway, z, p);
+        }
         system.record(backend);
     }
 
@@ -160,4 +184,21 @@ pub(super) fn advance_mixed<F: Real>(
         new_p = z[i] + f32::from_f64(next.beta) * p;
     }
     (new_x, new_p)
+}
+
+/// p ← z + β p of ghosts, as of own entries. Traffic 4 + 12.
+#[kernel(scalar(next = beta_mixed(3, midway)), update(p), indexed)]
+pub(super) fn advance_ghosts(
+    _i: usize,
+    ghost: usize,
+    next: NextStep,
+    midway: &View<f64>,
+    z: &View<f32>,
+    p: f32,
+) -> f32 {
+    let mut new_p = p;
+    if is_stepping(midway) {
+        new_p = z[ghost] + f32::from_f64(next.beta) * p;
+    }
+    new_p
 }

@@ -6,9 +6,11 @@ use super::convergence_state::{ConvergenceState, is_finite, is_set, status, stop
 use super::recurrence::residual_after;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, Segment, View};
+use karman_backend::{Backend, Buffer, Halo, Partials, Segment, View};
+use std::sync::Arc;
 
-/// The second half of a step with a separate M⁻¹: r ← r − α q, z ← M⁻¹ r, and the partials of r·z, r·r and z·q.
+/// The second half of a step with a separate M⁻¹: r ← r − α q, z ← M⁻¹ r, and the partials of r·z, r·r and z·q. On one of several
+/// ranks it fetches the ghosts of z where there is a halo.
 pub struct ResidualUpdate<'a, T = f32> {
     /// p·q.
     pub(super) product: &'a mut Partials,
@@ -19,6 +21,7 @@ pub struct ResidualUpdate<'a, T = f32> {
     pub(super) z: &'a mut Buffer<T>,
     /// Of r·z, r·r and z·q.
     pub(super) sums: &'a mut Partials,
+    pub(super) halo: Option<Arc<Halo>>,
 }
 
 impl<T: Real> ResidualUpdate<'_, T> {
@@ -28,11 +31,24 @@ impl<T: Real> ResidualUpdate<'_, T> {
         backend: &Backend,
         precondition: impl FnOnce(&Buffer<T>, &mut Buffer<T>),
     ) {
-        let ResidualUpdate { product, convergence, q, midway, r, z, sums } = self;
+        let ResidualUpdate { product, convergence, q, midway, r, z, sums, halo } = self;
         let n = q.len();
         subtract_product(backend, n, product, convergence, q, midway, r);
         precondition(r, z);
-        cg_dots(backend, n, r, z, q, sums);
+        reduce_and_fill(halo.as_deref(), z, sums, |z, sums| cg_dots(backend, n, r, z, q, sums));
+    }
+}
+
+/// Runs a reduction after which the ghosts of z are fetched on one of several ranks.
+pub(super) fn reduce_and_fill<T: Real>(
+    halo: Option<&Halo>,
+    z: &mut Buffer<T>,
+    sums: &mut Partials,
+    reduce: impl FnOnce(&mut Buffer<T>, &mut Partials),
+) {
+    match halo {
+        None => reduce(z, sums),
+        Some(halo) => halo.fill_after(z, sums, reduce),
     }
 }
 

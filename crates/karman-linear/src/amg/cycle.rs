@@ -16,7 +16,7 @@ use super::smoothing::{
     residual, sweep,
 };
 use super::transfer::Transfer;
-use crate::residual_update::subtract_and_sweep;
+use crate::residual_update::{reduce_and_fill, subtract_and_sweep};
 use crate::{Colouring, CsrMatrix, LinearError, Matrix, ResidualUpdate};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, blas};
@@ -38,6 +38,17 @@ pub(super) struct Level<S> {
     other: Buffer<S>,
     polynomial: Option<Polynomial<S>>,
     krylov: Option<KrylovStep<S>>,
+}
+
+/// The x from which sweeps start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// Zero, or x from the first Jacobi sweep.
+    Zero,
+    /// x, whose ghosts have to be fetched on one of several ranks.
+    OwnEntries,
+    /// x with its ghosts.
+    WithGhosts,
 }
 
 /// All levels, with the parameters of the cycle.
@@ -180,12 +191,12 @@ impl<S: Real> Levels<S> {
             Some([old_place, _]) => begin_by_colour(&backend, n, r, old_place, b, x),
         }
         let into_z = self.ends_with_jacobi();
-        self.visit(0, true, self.params.cycle, usize::from(into_z));
+        let has_ghosts = self.visit(0, true, self.params.cycle, usize::from(into_z));
         let Level { matrix, weights, b, x, .. } = &mut self.levels[0];
         match &self.renumbering {
             Some([_, new_place]) => end_by_colour(&backend, n, x, new_place, z),
             None if into_z => {
-                matrix.fetch(x);
+                matrix.fetch_unless(has_ghosts, x);
                 jacobi(matrix, x, b, weights, z);
             }
             None => end_cycle(&backend, n, x, z),
@@ -200,16 +211,17 @@ impl<S: Real> Levels<S> {
     }
 
     /// A cycle on level `depth` for its b, from zero (with x from the first sweep where that is a Jacobi
-    /// sweep) or from x, without the last `left_out` sweeps.
-    fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) {
+    /// sweep) or from x, without the last `left_out` sweeps. Whether x has the ghosts of one of several ranks.
+    fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) -> bool {
         let [before, after] = self.params.sweeps;
         let level = &mut self.levels[depth];
         if let Some(inverse) = &mut level.inverse {
             inverse.apply(&self.backend, &level.b, &mut level.x);
-            return;
+            return false;
         }
         let is_coarsest = level.transfer.is_none();
-        level.smooth(self.params.smoother, before, is_zero, false);
+        let start = if is_zero { Start::Zero } else { Start::OwnEntries };
+        level.smooth(self.params.smoother, before, start, false);
         if !is_coarsest {
             let Level { matrix, x, b, other, .. } = level;
             matrix.fetch(x);
@@ -217,11 +229,13 @@ impl<S: Real> Levels<S> {
             matrix.fetch(other);
             self.correct(depth, cycle);
         }
-        let level = &mut self.levels[depth];
-        level.smooth(self.params.smoother, after - left_out, false, true);
+        let (level, sweeps) = (&mut self.levels[depth], after - left_out);
+        let start = if is_coarsest { Start::OwnEntries } else { Start::WithGhosts };
+        level.smooth(self.params.smoother, sweeps, start, true);
+        !is_coarsest && sweeps == 0
     }
 
-    /// The coarse correction of level `depth`, whose residual is in `other`.
+    /// The coarse correction of level `depth`, whose residual is in `other`; x has ghosts, and has them after it.
     fn correct(&mut self, depth: usize, cycle: Cycle) {
         {
             let (fine, coarse) = self.levels.split_at_mut(depth + 1);
@@ -231,23 +245,26 @@ impl<S: Real> Levels<S> {
         }
         let below = depth + 1;
         let is_last = self.levels[below].transfer.is_none();
-        match cycle {
+        let has_ghosts = match cycle {
             Cycle::V => self.visit(below, true, Cycle::V, 0),
             _ if is_last => self.visit(below, true, cycle, 0),
             Cycle::W => {
                 self.visit(below, true, Cycle::W, 0);
-                self.visit(below, false, Cycle::W, 0);
+                self.visit(below, false, Cycle::W, 0)
             }
             Cycle::F => {
                 self.visit(below, true, Cycle::F, 0);
-                self.visit(below, false, Cycle::V, 0);
+                self.visit(below, false, Cycle::V, 0)
             }
-            Cycle::K => self.krylov_visits(below),
-        }
+            Cycle::K => {
+                self.krylov_visits(below);
+                false
+            }
+        };
         let (fine, coarse) = self.levels.split_at_mut(below);
         let Level { transfer: Some(transfer), x, .. } = &mut fine[depth] else { return };
         let Level { matrix, x: correction, .. } = &mut coarse[0];
-        matrix.fetch(correction);
+        matrix.fetch_unless(has_ghosts, correction);
         transfer.prolong(&self.backend, correction, x);
     }
 
@@ -277,15 +294,17 @@ impl Levels<f32> {
         if !self.ends_with_jacobi() || self.renumbering.is_some() {
             return update.run(&backend, |r, z| self.apply(r, z));
         }
-        let ResidualUpdate { product, convergence, q, midway, r, z, sums } = update;
+        let ResidualUpdate { product, convergence, q, midway, r, z, sums, halo } = update;
         let n = r.len();
         let Level { weights: w, b, x, .. } = &mut self.levels[0];
         subtract_and_sweep(&backend, n, product, convergence, q, w, midway, r, x);
         std::mem::swap(b, r);
-        self.visit(0, true, self.params.cycle, 1);
+        let has_ghosts = self.visit(0, true, self.params.cycle, 1);
         let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
-        matrix.fetch(x);
-        jacobi_dots(matrix, (x, b, w), q, z, sums);
+        matrix.fetch_unless(has_ghosts, x);
+        reduce_and_fill(halo.as_deref(), z, sums, |z, sums| {
+            jacobi_dots(matrix, (x, b, w), q, z, sums);
+        });
         std::mem::swap(b, r);
     }
 }
@@ -419,17 +438,17 @@ impl<S: Real> Level<S> {
     }
 
     /// `sweeps` sweeps from zero or from x.
-    fn smooth(&mut self, smoother: Smoother, sweeps: usize, is_zero: bool, backwards: bool) {
+    fn smooth(&mut self, smoother: Smoother, sweeps: usize, start: Start, backwards: bool) {
         let Level { matrix, weights, b, x, other, colours, polynomial, .. } = self;
-        let n = matrix.rows();
+        let (n, is_zero) = (matrix.rows(), start == Start::Zero);
         if is_zero && (sweeps == 0 || smoother == Smoother::GaussSeidel) {
             blas::fill(matrix.backend(), n, S::literal(0.0), x);
         }
         match smoother {
             Smoother::L1Jacobi => {
                 // The kernel that wrote b has made the first sweep from zero.
-                for _ in usize::from(is_zero)..sweeps {
-                    matrix.fetch(x);
+                for sweep in usize::from(is_zero)..sweeps {
+                    matrix.fetch_unless(sweep == 0 && start == Start::WithGhosts, x);
                     jacobi(matrix, x, b, weights, other);
                     std::mem::swap(x, other);
                 }

@@ -68,6 +68,13 @@ impl<S: Real> DifferenceForm<S> {
         }
     }
 
+    /// As [`DifferenceForm::fetch`], unless the vector has its ghosts.
+    pub(super) fn fetch_unless(&self, has_ghosts: bool, x: &mut Buffer<S>) {
+        if !has_ghosts {
+            self.fetch(x);
+        }
+    }
+
     /// Number of unknowns.
     pub(super) fn rows(&self) -> usize {
         self.row_sums.len()

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Some rows of an operator of the level of this depth.
-pub(super) enum LevelRows {
+pub(super) enum LevelRows<'a> {
     /// Of its matrix.
     Matrix(usize, Range<usize>),
     /// Of the restriction from it.
     Restriction(usize, Range<usize>),
-    /// Of the interpolation to it.
-    Interpolation(usize, Range<usize>),
+    /// Of the interpolation to it, then those of ghosts.
+    Interpolation(usize, Range<usize>, &'a [u32]),
 }
 
 /// The rows of each level that this rank has.
@@ -39,7 +39,7 @@ impl Distribution {
         group: &Arc<dyn RankGroup>,
         starts: Vec<Vec<usize>>,
         [levels, shared]: [usize; 2],
-        columns_beyond: impl Fn(LevelRows, &Range<usize>) -> Result<Vec<u32>, LinearError>,
+        columns_beyond: impl Fn(LevelRows<'_>, &Range<usize>) -> Result<Vec<u32>, LinearError>,
     ) -> Result<Distribution, LinearError> {
         let mut distribution = Distribution { group: group.clone(), shared: vec![], starts };
         for depth in 0..shared {
@@ -73,15 +73,16 @@ impl Distribution {
         Gather::new(self.group.clone(), self.starts[depth].clone()).on(backend)
     }
 
-    /// The own rows that read vectors of a level of a hierarchy of so many: those of its matrix, of the restriction from it and of the
-    /// interpolation to the level above.
-    fn rows_that_read(&self, depth: usize, levels: usize) -> Vec<LevelRows> {
+    /// The rows that read vectors of a level of a hierarchy of so many: own ones of its matrix and of the restriction from it, those of
+    /// the interpolation to the level above, of which a rank computes ghosts too.
+    fn rows_that_read(&self, depth: usize, levels: usize) -> Vec<LevelRows<'_>> {
         let mut all = vec![LevelRows::Matrix(depth, self.own(depth))];
         if depth + 1 < levels {
             all.push(LevelRows::Restriction(depth, self.own(depth + 1)));
         }
         if let Some(above) = depth.checked_sub(1) {
-            all.push(LevelRows::Interpolation(above, self.own(above)));
+            let ghosts = self.shared[above].ghost_numbers();
+            all.push(LevelRows::Interpolation(above, self.own(above), ghosts));
         }
         all
     }

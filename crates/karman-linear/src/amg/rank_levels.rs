@@ -6,7 +6,7 @@
 use super::coarse::{Inverse, dense_inverse, null_share};
 use super::cycle::{Level, Levels};
 use super::device::{
-    DeviceHierarchy, DeviceLevel, Finest, columns_beyond, dense_inverse as inverse_by_kernels,
+    DeviceHierarchy, DeviceLevel, Finest, Rows, dense_inverse as inverse_by_kernels,
     difference_form_of_rank, rows_of_rank, sliced_rows, smoother_weights,
 };
 use super::difference_form::{DifferenceForm, row_sums};
@@ -38,7 +38,11 @@ trait WholeLevels<S: Real> {
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
-    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError>;
+    fn columns_beyond(
+        &self,
+        rows: LevelRows<'_>,
+        own: &Range<usize>,
+    ) -> Result<Vec<u32>, LinearError>;
 
     /// The own rows of a shared level.
     ///
@@ -102,19 +106,26 @@ impl<S: Real> WholeLevels<S> for ByHost<'_> {
         starts_in_proportion(&**self.group, (&sizes, self.first_row), shared)
     }
 
-    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
+    fn columns_beyond(
+        &self,
+        rows: LevelRows<'_>,
+        own: &Range<usize>,
+    ) -> Result<Vec<u32>, LinearError> {
         let transfer = |depth: usize| self.levels[depth].transfer.as_ref();
-        let (matrix, rows) = match rows {
-            LevelRows::Matrix(depth, rows) => (Some(&self.levels[depth].matrix), rows),
-            LevelRows::Restriction(depth, rows) => (transfer(depth).map(|t| &t.restriction), rows),
-            LevelRows::Interpolation(depth, rows) => {
-                (transfer(depth).map(|t| &t.interpolation), rows)
+        let (matrix, rows, ghosts): (_, _, &[u32]) = match rows {
+            LevelRows::Matrix(depth, rows) => (Some(&self.levels[depth].matrix), rows, &[]),
+            LevelRows::Restriction(depth, rows) => {
+                (transfer(depth).map(|t| &t.restriction), rows, &[])
+            }
+            LevelRows::Interpolation(depth, rows, ghosts) => {
+                (transfer(depth).map(|t| &t.interpolation), rows, ghosts)
             }
         };
         let Some(matrix) = matrix else { return Ok(vec![]) };
         let offsets = matrix.offsets();
-        let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
-        let columns = matrix.column_indices()[entries].iter().copied();
+        let entries = |rows: Range<usize>| offsets[rows.start] as usize..offsets[rows.end] as usize;
+        let of_ghosts = ghosts.iter().flat_map(|row| entries(*row as usize..*row as usize + 1));
+        let columns = entries(rows).chain(of_ghosts).map(|entry| matrix.column_indices()[entry]);
         Ok(columns.filter(|column| !own.contains(&(*column as usize))).collect())
     }
 
@@ -195,15 +206,15 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         Ok(self.hierarchy.starts())
     }
 
-    fn columns_beyond(&self, rows: LevelRows, own: &Range<usize>) -> Result<Vec<u32>, LinearError> {
+    fn columns_beyond(
+        &self,
+        rows: LevelRows<'_>,
+        _: &Range<usize>,
+    ) -> Result<Vec<u32>, LinearError> {
         Ok(match rows {
-            LevelRows::Matrix(depth, _) => self.level(depth).needed_rows().to_vec(),
-            // With the rows that the matrix needs.
-            LevelRows::Interpolation(..) => vec![],
-            LevelRows::Restriction(depth, rows) => match &self.level(depth).interpolation {
-                None => vec![],
-                Some(between) => columns_beyond(&between.matrices()[1], rows, own)?,
-            },
+            LevelRows::Matrix(depth, _) => self.level(depth).ghosts().to_vec(),
+            // With those that the matrix reads.
+            LevelRows::Restriction(..) | LevelRows::Interpolation(..) => vec![],
         })
     }
 
@@ -229,24 +240,29 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         let Some(between) = &self.level(depth).interpolation else { return Ok(None) };
         let [p, r] = between.matrices();
         let halo = |from: usize| distribution.shared(from).map(|halo| &**halo);
+        // The interpolation to ghosts too.
+        let to_fine = Rows {
+            own: distribution.own(depth),
+            ghosts: halo(depth).map_or(&[], Halo::ghost_numbers),
+        };
+        let to_coarse = Rows::from(distribution.own(depth + 1));
         let transfer = if between.is_constant {
-            let rows = |all: &Matrix<f64>, from: usize, to: usize| {
-                rows_of_rank(backend, all, distribution.own(to), halo(from))
-            };
-            let both = [rows(p, depth + 1, depth)?, rows(r, depth, depth + 1)?];
+            let both = [
+                rows_of_rank(backend, p, to_fine, halo(depth + 1))?,
+                rows_of_rank(backend, r, to_coarse, halo(depth))?,
+            ];
             let [[_, of], [offsets, members]] = both.map(Matrix::into_pattern);
             Transfer::of_aggregates([of, offsets, members])
         } else {
-            let put = |all: &Matrix<f64>, from: usize, to: usize| {
-                let own: Matrix<S> =
-                    sliced_rows(backend, all, distribution.own(to), halo(from), true)?;
+            let put = |all: &Matrix<f64>, from: usize, rows: Rows<'_>| {
+                let own: Matrix<S> = sliced_rows(backend, all, rows, halo(from), true)?;
                 let own = own.with_parts_of(all.rows(), all.entries());
                 Ok::<_, LinearError>(match distribution.shared(from) {
                     None => own,
                     Some(halo) => own.with_halo(halo),
                 })
             };
-            Transfer::weighted([put(p, depth + 1, depth)?, put(r, depth, depth + 1)?])
+            Transfer::weighted([put(p, depth + 1, to_fine)?, put(r, depth, to_coarse)?])
         };
         let next_weights = || self.weights(backend, (distribution, depth + 1));
         Ok(Some(transfer.gathered(backend, (distribution, depth), next_weights)))
@@ -307,7 +323,7 @@ fn of_rank<S: Real>(
     let (sizes, most) = (whole.sizes(), params.most_whole_rows(backend));
     let shared = 1 + sizes[1..].iter().take_while(|rows| **rows > most).count();
     let starts = whole.starts(shared)?;
-    let beyond = |rows: LevelRows, own: &Range<usize>| whole.columns_beyond(rows, own);
+    let beyond = |rows: LevelRows<'_>, own: &Range<usize>| whole.columns_beyond(rows, own);
     let distribution = Distribution::new(backend, group, starts, [sizes.len(), shared], beyond)?;
     // Reductions over a level that each rank has as a whole are those of one rank.
     let alone = backend.alone();

@@ -65,7 +65,8 @@ impl<S: Real> Transfer<S> {
         Transfer { operators: Operators::Aggregates(lists), gathered: None }
     }
 
-    /// The rows of one of several ranks: those of P are its rows of the finer level, those of Pᵀ its rows of the next one.
+    /// The rows of one of several ranks: those of P are its rows of the finer level and ghosts of it, those of Pᵀ its rows of the next
+    /// one.
     ///
     /// # Errors
     /// [`LinearError::ColumnOutOfRange`] where a column is not in the exchange of its level.
@@ -76,15 +77,21 @@ impl<S: Real> Transfer<S> {
     ) -> Result<Self, LinearError> {
         let is_constant = is_constant(p);
         let layout = if is_constant { Layout::Csr } else { Layout::of(backend) };
-        let put = |a: &CsrMatrix<f64>, from: usize, to: usize| {
-            let rows = a.rows_of(distribution.own(to)).into_converted::<S>();
+        let ghosts = distribution.shared(depth).map_or(&[][..], |halo| halo.ghost_numbers());
+        let rows = [
+            p.rows_of(distribution.own(depth)).followed_by(p, ghosts),
+            r.rows_of(distribution.own(depth + 1)),
+        ];
+        let put = |a: &CsrMatrix<f64>, from: usize, rows: CsrMatrix<f64>| {
+            let rows = rows.into_converted::<S>();
             let matrix = match distribution.shared(from) {
                 None => Matrix::with_layout(backend, rows, layout)?,
                 Some(halo) => Matrix::of_rank_with_layout(backend, rows, halo.clone(), layout)?,
             };
             Ok::<_, LinearError>(matrix.with_parts_of(a.rows(), a.entries()))
         };
-        let both = [put(p, depth + 1, depth)?, put(r, depth, depth + 1)?];
+        let [of_p, of_r] = rows;
+        let both = [put(p, depth + 1, of_p)?, put(r, depth, of_r)?];
         Ok(match is_constant {
             false => Self::weighted(both),
             true => {
@@ -131,7 +138,7 @@ impl<S: Real> Transfer<S> {
         }
     }
 
-    /// x ← x + P e.
+    /// x ← x + P e, on one of several ranks in ghosts too.
     pub(super) fn prolong(&self, backend: &Backend, e: &Buffer<S>, x: &mut Buffer<S>) {
         match &self.operators {
             Operators::Weighted([p, _]) => prolong_rows(backend, p.rows(), &p.view(), e, x),

@@ -79,6 +79,8 @@ impl Pair<'_> {
         if !self.options.reduce.is_empty() {
             signature.push(quote!(partials: &mut [f64]));
             arguments.push(quote!(partials.own_values().arg()));
+            signature.push(quote!(ranges: &[u32]));
+            arguments.push(quote!(partials.ranges().arg()));
             for place in [
                 "chunk",
                 "first_block",
@@ -104,6 +106,10 @@ impl Pair<'_> {
                 signature.push(quote!(#[comptime] #name: #t));
                 arguments.push(quote!(#name));
             }
+        }
+        if !self.options.reduce.is_empty() {
+            signature.push(quote!(#[comptime] in_ranges: bool));
+            arguments.push(quote!(places.in_ranges));
         }
         if self.options.split_sums {
             signature.push(quote!(#[comptime] parts: usize));
@@ -241,10 +247,14 @@ impl Pair<'_> {
                 if component_end > entity_count {
                     component_end = entity_count;
                 }
-                let chunk_start = of_component * component_entities + of_block * chunk;
+                let mut chunk_start = of_component * component_entities + of_block * chunk;
                 let mut chunk_end = chunk_start + chunk;
                 if chunk_end > component_end {
                     chunk_end = component_end;
+                }
+                if comptime!(in_ranges) {
+                    chunk_start = ranges[2 * CUBE_POS] as usize;
+                    chunk_end = ranges[2 * CUBE_POS + 1] as usize;
                 }
                 let mut first_entity = chunk_start + UNIT_POS as usize;
                 while first_entity < chunk_end {

@@ -76,29 +76,34 @@ pub(super) struct MeanVelocity<F: Real> {
 }
 
 impl<F: Real> MeanVelocity<F> {
-    /// The control of a part.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
-        let backend = &part.backend;
-        let copied =
-            |values: &Buffer<f64>| backend.upload_slice(values.as_host().unwrap_or_default());
-        let response = |response: &Response<F>| Response {
-            flux: part.of_faces(&response.flux),
-            velocity: response.velocity.iter().map(|w| part.of_cells(w)).collect(),
-            pressure: part.of_cells(&response.pressure),
-        };
+    /// The control towards a mean of `target` in `n_cells` own cells, before its responses; d_j, d_j·S and 1 / Σ V are given.
+    pub(super) fn new(
+        backend: &Backend,
+        (directions, driving, inverse_volume): (Vec<[f64; 3]>, Vec<Buffer<F>>, f64),
+        target: &[f64],
+        n_cells: usize,
+    ) -> Self {
         MeanVelocity {
-            directions: self.directions.clone(),
-            driving: self.driving.iter().map(|flux| part.of_faces(flux)).collect(),
-            responses: self.responses.iter().map(response).collect(),
-            target: copied(&self.target),
-            coefficients: copied(&self.coefficients),
-            inverse_volume: self.inverse_volume,
-            amplitudes: copied(&self.amplitudes),
-            increments: copied(&self.increments),
-            force: copied(&self.force),
-            n_cells: part.own.len(),
-            partials: Partials::new(backend, part.own.len(), 3),
+            directions,
+            driving,
+            responses: vec![],
+            target: backend.upload_slice(target),
+            coefficients: backend.zeros(18),
+            inverse_volume,
+            amplitudes: backend.zeros(3),
+            increments: backend.zeros(3),
+            force: backend.zeros(3),
+            n_cells,
+            partials: Partials::new(backend, n_cells, 3),
         }
+    }
+
+    /// The control of a part, before its responses.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        let driving = self.driving.iter().map(|flux| part.of_faces(flux)).collect();
+        let target = self.target.as_host().unwrap_or_default();
+        let control = (self.directions.clone(), driving, self.inverse_volume);
+        Self::new(&part.backend, control, target, part.own.len())
     }
 
     /// r ← r + V f of the components: `[dimension][n_cells]`.

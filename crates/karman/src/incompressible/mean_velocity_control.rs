@@ -5,7 +5,7 @@ use super::mean_velocity::{MeanVelocity, Response};
 use super::stepper::Stepper;
 use super::{Arrangement, IncompressibleError, IncompressibleSolver};
 use crate::backend::group::gather_lists;
-use crate::backend::{Backend, BackendError, Buffer, Partials, blas};
+use crate::backend::{Backend, BackendError, Buffer, blas};
 use crate::finite_volume::{Faces, narrow, widen};
 use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh};
@@ -121,8 +121,8 @@ impl<F: Real> Flow<F> {
         Ok((Response { flux, velocity, pressure: narrow(backend, potential) }, mean))
     }
 
-    /// Computes the responses anew after a change of the local steps.
-    pub(super) fn update_mean_velocity(
+    /// Computes the responses of the control, if any.
+    fn update_responses(
         &mut self,
         stepper: &mut dyn Stepper<F>,
     ) -> Result<(), IncompressibleError> {
@@ -131,6 +131,18 @@ impl<F: Real> Flow<F> {
         mean.responses = responses;
         mean.coefficients = self.backend.upload(coefficients);
         self.mean_velocity = Some(mean);
+        Ok(())
+    }
+
+    /// Computes the responses anew after a change of the local steps.
+    pub(super) fn update_mean_velocity(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+    ) -> Result<(), IncompressibleError> {
+        if self.mean_velocity.is_none() {
+            return Ok(());
+        }
+        self.update_responses(stepper)?;
         self.pressure.reset_guess();
         // The projections of the responses have used the scratch of its gradients.
         self.pressure.update_gradients(&self.faces);
@@ -139,13 +151,13 @@ impl<F: Real> Flow<F> {
 }
 
 impl<F: Real> IncompressibleSolver<F> {
-    /// Keeps the mean velocity Σ V u / Σ V of the flow at `target`, now and at the end of each step, by a uniform force
-    /// (`mean_velocity.rs`); it follows [`IncompressibleSolver::new`] or [`IncompressibleSolver::project`].
+    /// Prescribes the mean velocity Σ V u / Σ V of the flow, which a uniform force keeps at `target` at the end of each step
+    /// (`mean_velocity.rs`) from [`IncompressibleSolver::keep_mean_velocity`] on.
     ///
     /// # Errors
-    /// [`IncompressibleError::NotPeriodic`] where `target` is no combination of the translations of the periodic patches,
-    /// [`IncompressibleError::Blocked`] where a wall closes the way along one; a failure of the backend.
-    pub fn keep_mean_velocity(
+    /// [`IncompressibleError::NotPeriodic`] where `target` is no combination of the translations of the periodic patches; a failure
+    /// of the backend.
+    pub fn prescribe_mean_velocity(
         &mut self,
         (mesh, geometry): (&Mesh, &Geometry),
         target: [f64; 3],
@@ -171,21 +183,24 @@ impl<F: Real> IncompressibleSolver<F> {
                 narrow(&backend, (0..mesh.n_faces()).map(of_face).collect())
             })
             .collect();
+        let inverse_volume = 1.0 / geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v);
+        let control = (directions, driving, inverse_volume);
+        self.flow.mean_velocity =
+            Some(MeanVelocity::new(&backend, control, &target, mesh.n_cells()));
+        Ok(())
+    }
+
+    /// Corrects the velocity to the prescribed mean, if any, and keeps it from now on; it follows
+    /// [`IncompressibleSolver::project`]. All of several ranks call it.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Blocked`] where a wall closes the way along the mean velocity; a failure of the backend.
+    pub fn keep_mean_velocity(&mut self) -> Result<(), IncompressibleError> {
+        if self.flow.mean_velocity.is_none() {
+            return Ok(());
+        }
         let IncompressibleSolver { flow, stepper, .. } = self;
-        let (responses, coefficients) = flow.responses(&mut **stepper, &directions, &driving)?;
-        self.flow.mean_velocity = Some(MeanVelocity {
-            directions,
-            driving,
-            responses,
-            target: backend.upload(target.to_vec()),
-            coefficients: backend.upload(coefficients),
-            inverse_volume: 1.0 / geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v),
-            amplitudes: backend.zeros(3),
-            increments: backend.zeros(3),
-            force: backend.zeros(3),
-            n_cells: mesh.n_cells(),
-            partials: Partials::new(&backend, mesh.n_cells(), 3),
-        });
+        flow.update_responses(&mut **stepper)?;
         self.start_from_mean_velocity()
     }
 
@@ -206,6 +221,7 @@ impl<F: Real> IncompressibleSolver<F> {
             blas::copy(&flow.backend, n, &component.predicted, &mut component.now);
             blas::copy(&flow.backend, n, &component.predicted, &mut component.before);
         }
+        flow.fetch_velocity();
         flow.update_dependent_boundaries(0.0);
         flow.pressure.prescribe_of_flow(&flow.faces, &flow.flux);
         self.initialize_levels()

@@ -105,11 +105,13 @@ impl<F: Real> FlowRun<F> {
         let backend = if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
         let mut flow =
             IncompressibleSolver::unprojected(&backend, place, &problem, &numerics, start.clock)?;
-        if ranks == 1 || flow_case.mean_velocity.is_some() {
-            flow.project()?;
-        }
         if let Some(target) = flow_case.mean_velocity {
-            flow.keep_mean_velocity(place, target)?;
+            flow.prescribe_mean_velocity(place, target)?;
+        }
+        // Several ranks project the velocity of their parts.
+        if ranks == 1 {
+            flow.project()?;
+            flow.keep_mean_velocity()?;
         }
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, &backend, &flow, place, diffusivity)?;

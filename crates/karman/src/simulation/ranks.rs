@@ -106,19 +106,10 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
         return Ok(());
     }
     let refused = |reason: &str| Err(SimulationError::Ranks { ranks, reason: reason.to_owned() });
-    if backend.device().is_some() {
-        let reason = if backend.processes().count() > 1 {
-            Some("several processes compute on the CPU")
-        } else if keeps_mean_velocity(case) {
-            Some("several ranks of a flow with `mean_velocity` compute on the CPU")
-        } else if has_unknown_fluxes(case) {
-            Some("several ranks of a flow with fluxes as unknowns compute on the CPU")
-        } else {
-            None
-        };
-        if let Some(reason) = reason {
-            return refused(&format!("{reason}; set backend = \"cpu\", or ranks = 1"));
-        }
+    if backend.device().is_some() && backend.processes().count() > 1 {
+        return refused(
+            "several processes compute on the CPU; set backend = \"cpu\", or ranks = 1",
+        );
     }
     if case.adapt.is_some() && case.run.partition == Partition::Metis {
         return refused(
@@ -137,12 +128,6 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
         EquationCase::Compressible(_) => None,
     };
     reason.map_or(Ok(()), |reason| refused(&reason))
-}
-
-/// Whether the case is a flow with a force that keeps its mean velocity.
-fn keeps_mean_velocity(case: &Case) -> bool {
-    let EquationCase::Incompressible(flow) = &case.equation else { return false };
-    flow.mean_velocity.is_some()
 }
 
 /// Whether the case is a flow whose unknowns are fluxes.

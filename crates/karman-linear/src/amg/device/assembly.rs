@@ -4,7 +4,7 @@
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
 
-use super::rank_rows::{Numbers, RankColumns, ghosts_of};
+use super::rank_rows::{Numbers, RankNumbers, Rows, ghosts_of};
 use crate::amg::coarse;
 use crate::amg::difference_form::DifferenceForm;
 use crate::amg::hierarchy::VANISHING;
@@ -20,16 +20,17 @@ use std::sync::Arc;
 /// Mean number of entries from which rows are long, where padding matters little.
 const LONG_ROWS: usize = 12;
 
-/// Number of entries of row `first` + i, without the diagonal unless `with_diagonal`. A repeated column is padding.
+/// Number of entries of a row, without the diagonal unless `with_diagonal`. A repeated column is padding.
 /// Traffic: offsets and columns of the matrix, and 4.
 #[kernel(out(counts))]
 pub(super) fn count_entries<T: Real>(
     i: usize,
     a: &MatrixView<T>,
-    first: usize,
+    rows: &RankNumbers,
     #[comptime] with_diagonal: bool,
 ) -> u32 {
-    let (start, end) = a.row(first + i);
+    let row = rows.global(i as u32) as usize;
+    let (start, end) = a.row(row);
     let mut count = 0u32;
     let mut before = u32::MAX.runtime();
     let mut k = start;
@@ -37,7 +38,7 @@ pub(super) fn count_entries<T: Real>(
         let column = a.columns[k];
         let mut is_counted = column != before;
         if comptime!(!with_diagonal) {
-            if column as usize == first + i {
+            if column as usize == row {
                 is_counted = false;
             }
         }
@@ -73,8 +74,6 @@ pub(super) fn size_slices(slice: usize, counts: &View<u32>, rows: usize, step: u
 pub(super) struct Slices<'a> {
     /// Where they begin: `[slices + 1]`.
     offsets: View<'a, u32>,
-    /// The first row.
-    first: usize,
     /// The last column.
     last_column: u32,
     /// Whether they have the diagonal.
@@ -85,17 +84,19 @@ pub(super) struct Slices<'a> {
     numbers: Numbers,
 }
 
-/// Row `first` + i in its slice, padded with its last column. Traffic of both matrices, and a search for each ghost.
+/// A row in its slice, padded with its last column. Traffic of both matrices, and a search for each ghost.
 #[kernel]
 pub(super) fn fill_slices<T: Real, S: Real>(
     i: usize,
     a: &MatrixView<T>,
     slices: &Slices,
-    of_rank: &RankColumns,
+    rows: &RankNumbers,
+    of_rank: &RankNumbers,
     new_columns: &mut Segment<u32>,
     new_values: &mut Segment<S>,
 ) {
-    let (begin, end) = a.row(slices.first + i);
+    let row = rows.global(i as u32) as usize;
+    let (begin, end) = a.row(row);
     let (start, stop) = row_places(i, &slices.offsets, Layout::SlicedEll);
     let mut to = start;
     let mut before = u32::MAX.runtime();
@@ -108,7 +109,7 @@ pub(super) fn fill_slices<T: Real, S: Real>(
         let column = a.columns[k];
         let mut is_kept = column != before;
         if comptime!(!slices.with_diagonal) {
-            if column as usize == slices.first + i {
+            if column as usize == row {
                 is_kept = false;
             }
         }
@@ -141,21 +142,24 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
 }
 
 /// Some rows of `a` as [`sliced`], for vectors of `backend`, with the local numbers of `halo` if there is one.
-pub(in crate::amg) fn sliced_rows<T: Real, S: Real>(
+pub(in crate::amg) fn sliced_rows<'a, T: Real, S: Real>(
     backend: &Backend,
     a: &Matrix<T>,
-    rows: Range<usize>,
+    rows: impl Into<Rows<'a>>,
     halo: Option<&Halo>,
     with_diagonal: bool,
 ) -> Result<Matrix<S>, BackendError> {
-    let (first, n) = (rows.start, rows.len());
+    let rows = rows.into();
+    let n = rows.len();
     let columns = halo.map_or(a.columns(), |halo| halo.owned() + halo.ghosts());
     if n == 0 {
         let pattern = [backend.zeros(1), backend.upload(vec![])];
         return Ok(Matrix::sliced(backend, 0, [columns, 0], pattern, backend.upload(vec![])));
     }
+    let ghost_rows = rows.upload_ghosts(backend);
+    let rows = rows.numbers(&ghost_rows);
     let mut counts = backend.scratch(n);
-    count_entries(backend, n, &a.pattern_view(), first, with_diagonal, &mut counts);
+    count_entries(backend, n, &a.pattern_view(), &rows, with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.scratch(slices);
     // Kernels process four entries of a long row at a time.
@@ -166,12 +170,22 @@ pub(in crate::amg) fn sliced_rows<T: Real, S: Real>(
     let last_column = columns.saturating_sub(1) as u32;
     let ghosts = ghosts_of(backend, halo);
     let (of_rank, numbers) = match halo {
-        None => (RankColumns::of_all(columns, &ghosts), Numbers::Global),
-        Some(halo) => (RankColumns::of(halo, &ghosts), Numbers::Local),
+        None => (RankNumbers::of_all(columns, &ghosts), Numbers::Global),
+        Some(halo) => (RankNumbers::of(halo, &ghosts), Numbers::Local),
     };
     let offsets = new_offsets.view();
-    let filled = Slices { offsets, first, last_column, with_diagonal, numbers };
-    fill_slices(backend, n, &a.view(), &filled, &of_rank, &mut new_columns, &mut new_values);
+    let filled = Slices { offsets, last_column, with_diagonal, numbers };
+    let (columns_of_slices, values_of_slices) = (&mut new_columns, &mut new_values);
+    fill_slices(
+        backend,
+        n,
+        &a.view(),
+        &filled,
+        &rows,
+        &of_rank,
+        columns_of_slices,
+        values_of_slices,
+    );
     let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(a.rows()) };
     Ok(Matrix::sliced(backend, n, [columns, entries], [new_offsets, new_columns], new_values))
 }

@@ -1,7 +1,7 @@
 //! The finest matrix of a hierarchy, on one of several ranks its own rows with room for those of all.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::rank_rows::{Numbers, RankColumns, copied, ghosts_of};
+use super::rank_rows::{Numbers, RankNumbers, copied, ghosts_of};
 use super::share::{RowRanges, widen};
 use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::group::gather_lists;
@@ -54,7 +54,7 @@ impl<'a, T: Real> Finest<'a, T> {
 
 /// Columns in the numbers of the whole matrix. Traffic 8, and 4 for each ghost.
 #[kernel(out(columns))]
-fn global_columns(place: usize, of_rank: &RankColumns, local: &View<u32>) -> u32 {
+fn global_columns(place: usize, of_rank: &RankNumbers, local: &View<u32>) -> u32 {
     of_rank.global(local[place])
 }
 
@@ -82,13 +82,13 @@ fn with_room_for_all<T: Real>(
         return Err(LinearError::TooLarge { entries });
     }
     let ghosts = ghosts_of(backend, Some(halo));
-    let of_rank = RankColumns::of(halo, &ghosts);
+    let of_rank = RankNumbers::of(halo, &ghosts);
     let (alone, own, n) = (backend.alone(), ranges.own(), halo.total());
     // A row of another rank in an own slice would be padded.
     let is_aligned = |row: usize| row.is_multiple_of(SLICE) || row == n;
     let has_slices = matrix.layout() == Layout::SlicedEll;
     if !(has_slices && is_aligned(own.start) && is_aligned(own.end)) {
-        let own = copied(&alone, matrix, (0, own.len()), &of_rank, Numbers::Global, n)?;
+        let own = copied(&alone, matrix, &(0..own.len()).into(), &of_rank, Numbers::Global, n)?;
         return Ok((ranges.widened(own)?, ranges));
     }
     let (of_slices, local, of_entries) = matrix.arrays();

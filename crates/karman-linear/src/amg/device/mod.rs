@@ -18,7 +18,7 @@ pub(super) use assembly::{
     dense_inverse, difference_form, difference_form_of_rank, sliced, sliced_rows, smoother_weights,
 };
 pub(super) use finest::Finest;
-pub(super) use rank_rows::{columns_beyond, rows_of_rank};
+pub(super) use rank_rows::{Rows, columns_beyond, rows_of_rank};
 
 use super::distribution::{in_proportion, rounded};
 use super::hierarchy::STALLED;
@@ -55,9 +55,9 @@ pub(super) struct DeviceLevel {
 }
 
 impl DeviceLevel {
-    /// The rows of other ranks that own rows of the matrix and of the interpolation to this level refer to, ascending.
-    pub(super) fn needed_rows(&self) -> &[u32] {
-        self.share.needed()
+    /// The rows of other ranks whose values this rank reads in a cycle, ascending.
+    pub(super) fn ghosts(&self) -> &[u32] {
+        self.interpolation.as_ref().map_or(self.share.needed(), |between| &between.ghosts)
     }
 }
 
@@ -68,9 +68,30 @@ pub(super) struct Interpolation {
     pub is_constant: bool,
     /// Divisor of the next level's matrix.
     over_correction: f64,
+    /// Rows of other ranks to which own rows of the matrix and of the restriction refer, and rows of the interpolation to the level;
+    /// ascending.
+    ghosts: Vec<u32>,
 }
 
 impl Interpolation {
+    /// Of a level of `fine` from one of which this rank has the rows of `coarse`.
+    fn new(
+        transfer: Transfer,
+        (is_constant, over_correction): (bool, f64),
+        fine: &Share,
+        coarse: &RowRanges,
+    ) -> Result<Self, BackendError> {
+        let mut ghosts = fine.needed().to_vec();
+        if fine.ranges().is_shared() {
+            let [_, r] = &transfer.matrices;
+            ghosts.extend(columns_beyond(r, coarse.own(), &fine.ranges().own())?);
+            // Of two ascending lists.
+            ghosts.sort();
+            ghosts.dedup();
+        }
+        Ok(Interpolation { transfer, is_constant, over_correction, ghosts })
+    }
+
     /// P and Pᵀ.
     pub(super) fn matrices(&self) -> &[Matrix<f64>; 2] {
         &self.transfer.matrices
@@ -126,7 +147,8 @@ impl DeviceHierarchy {
             };
             let transfer = with_transpose(p, share, &coarse)?;
             let over_correction = params.over_correction_at(depth);
-            let interpolation = Interpolation { transfer, is_constant, over_correction };
+            let kind = (is_constant, over_correction);
+            let interpolation = Interpolation::new(transfer, kind, share, &coarse)?;
             hierarchy.push_level(matrix, interpolation, coarse)?;
         }
         Ok(hierarchy)
@@ -229,7 +251,8 @@ impl DeviceHierarchy {
         let coarse = self.coarse_ranges(share, starts);
         let transfer = with_transpose(p, share, &coarse)?;
         let over_correction = params.over_correction_at(depth);
-        Ok(Some((Interpolation { transfer, is_constant, over_correction }, coarse)))
+        let kind = (is_constant, over_correction);
+        Ok(Some((Interpolation::new(transfer, kind, share, &coarse)?, coarse)))
     }
 
     /// The ranges of a coarse level whose first unknowns of ranks are `starts`; of a level that ranks share at multiples of the
@@ -288,7 +311,8 @@ impl DeviceHierarchy {
         scale_rows(backend, r.rows(), &CsrView::of(r), &fine.scale, factor, &mut scale);
         let is_shared = coarse.is_shared() && matrix.rows() > self.most_whole_rows;
         let (matrix, scale, share, restricted) = if is_shared {
-            let also = columns_beyond(p, fine.share.ranges().own(), &coarse.own())?;
+            let rows = Rows { own: fine.share.ranges().own(), ghosts: fine.ghosts() };
+            let also = columns_beyond(p, rows, &coarse.own())?;
             let share = Share::of_level(coarse, &matrix, also)?;
             (matrix, scale, share, None)
         } else if coarse.is_shared() {

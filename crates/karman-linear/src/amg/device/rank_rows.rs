@@ -11,12 +11,12 @@ use karman_backend::scan::{compact, offsets_of};
 use karman_backend::{Backend, BackendError, Buffer, Element, Halo, Segment, View, sort};
 use std::ops::Range;
 
-/// Numbers of the columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
+/// Numbers of the rows or columns of one of several ranks: its own ones are consecutive, ghosts stand behind them, ascending.
 #[derive(Group, Clone, Copy)]
-pub(super) struct RankColumns<'a> {
-    /// First own column in the whole matrix.
+pub(super) struct RankNumbers<'a> {
+    /// First own one in the whole matrix.
     first: u32,
-    /// Number of own columns.
+    /// Number of own ones.
     owned: u32,
     /// Numbers of the ghosts in the whole matrix.
     ghosts: View<'a, u32>,
@@ -24,10 +24,40 @@ pub(super) struct RankColumns<'a> {
     n_ghosts: u32,
 }
 
-impl<'a> RankColumns<'a> {
+/// Rows of a matrix: own ones of a rank, then ghosts.
+#[derive(Clone)]
+pub(in crate::amg) struct Rows<'a> {
+    pub own: Range<usize>,
+    /// Ascending.
+    pub ghosts: &'a [u32],
+}
+
+impl From<Range<usize>> for Rows<'_> {
+    fn from(own: Range<usize>) -> Self {
+        Rows { own, ghosts: &[] }
+    }
+}
+
+impl Rows<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.own.len() + self.ghosts.len()
+    }
+
+    /// The numbers of the ghosts for [`Rows::numbers`].
+    pub(super) fn upload_ghosts(&self, backend: &Backend) -> Buffer<u32> {
+        list_of(backend, self.ghosts)
+    }
+
+    pub(super) fn numbers<'a>(&self, ghosts: &'a Buffer<u32>) -> RankNumbers<'a> {
+        let (first, owned) = (self.own.start as u32, self.own.len() as u32);
+        RankNumbers { first, owned, ghosts: ghosts.view(), n_ghosts: self.ghosts.len() as u32 }
+    }
+}
+
+impl<'a> RankNumbers<'a> {
     /// The columns of `halo`, whose ghosts have these numbers.
     pub(super) fn of(halo: &Halo, ghosts: &'a Buffer<u32>) -> Self {
-        RankColumns {
+        RankNumbers {
             first: halo.first() as u32,
             owned: halo.owned() as u32,
             ghosts: ghosts.view(),
@@ -37,13 +67,13 @@ impl<'a> RankColumns<'a> {
 
     /// So many columns of one rank; `ghosts` is not read.
     pub(super) fn of_all(columns: usize, ghosts: &'a Buffer<u32>) -> Self {
-        RankColumns { first: 0, owned: columns as u32, ghosts: ghosts.view(), n_ghosts: 0 }
+        RankNumbers { first: 0, owned: columns as u32, ghosts: ghosts.view(), n_ghosts: 0 }
     }
 }
 
 #[device]
-impl RankColumns<'_> {
-    /// The number of a local column in the whole matrix.
+impl RankNumbers<'_> {
+    /// The number of a local row or column in the whole matrix.
     #[inline(always)]
     pub(super) fn global(&self, local: u32) -> u32 {
         let mut number = self.first + local;
@@ -53,7 +83,7 @@ impl RankColumns<'_> {
         number
     }
 
-    /// The local number of a column, which is an own one or a ghost.
+    /// The local number of a row or column, which is an own one or a ghost.
     #[inline(always)]
     pub(super) fn local(&self, global: u32) -> u32 {
         let mut number = global - self.first;
@@ -83,10 +113,10 @@ pub(super) enum Numbers {
     Local,
 }
 
-/// Number of entries of row `first` + i; a repeated column is padding. Traffic: offsets and columns of the row, and 4.
+/// Number of entries of a row; a repeated column is padding. Traffic: offsets and columns of the row, and 4.
 #[kernel(out(counts))]
-fn count_of_row<T: Real>(i: usize, a: &MatrixView<T>, first: usize) -> u32 {
-    let (start, end) = a.row(first + i);
+fn count_of_row<T: Real>(i: usize, a: &MatrixView<T>, rows: &RankNumbers) -> u32 {
+    let (start, end) = a.row(rows.global(i as u32) as usize);
     let mut count = 0u32;
     let mut before = u32::MAX.runtime();
     let mut k = start;
@@ -101,19 +131,19 @@ fn count_of_row<T: Real>(i: usize, a: &MatrixView<T>, first: usize) -> u32 {
     count
 }
 
-/// Row `first` + i as compressed row i with other numbers of columns. Traffic of the row twice, and a search for each ghost.
+/// A row as compressed row i with other numbers of columns. Traffic of the row twice, and a search for each ghost.
 #[kernel]
 fn copy_row<T: Real>(
     i: usize,
     a: &MatrixView<T>,
-    first: usize,
-    of_rank: &RankColumns,
+    rows: &RankNumbers,
+    of_rank: &RankNumbers,
     #[comptime] numbers: Numbers,
     offsets: &View<u32>,
     columns: &mut Segment<u32>,
     values: &mut Segment<T>,
 ) {
-    let (start, end) = a.row(first + i);
+    let (start, end) = a.row(rows.global(i as u32) as usize);
     let mut to = offsets[i] as usize;
     let mut before = u32::MAX.runtime();
     let mut k = start;
@@ -149,10 +179,16 @@ fn number_beyond<T: Real>(row: usize, a: &MatrixView<T>, own: u32, owned: u32) -
     count
 }
 
-/// Number of columns of row `first` + i outside the own ones. Traffic: offsets and columns of the row, and 4.
+/// Number of columns of a row outside the own ones. Traffic: offsets and columns of the row, and 4.
 #[kernel(out(counts))]
-fn count_beyond<T: Real>(i: usize, a: &MatrixView<T>, first: usize, own: u32, owned: u32) -> u32 {
-    number_beyond::<T>(first + i, a, own, owned)
+fn count_beyond<T: Real>(
+    i: usize,
+    a: &MatrixView<T>,
+    rows: &RankNumbers,
+    own: u32,
+    owned: u32,
+) -> u32 {
+    number_beyond::<T>(rows.global(i as u32) as usize, a, own, owned)
 }
 
 /// 1 for row `first` + i where it has a column outside the own ones. Traffic as of [`count_beyond`].
@@ -176,13 +212,13 @@ pub(super) fn flag_beyond<T: Real>(
 fn list_beyond<T: Real>(
     i: usize,
     a: &MatrixView<T>,
-    first: usize,
+    rows: &RankNumbers,
     own: u32,
     owned: u32,
     offsets: &View<u32>,
     list: &mut Segment<u32>,
 ) {
-    let (start, end) = a.row(first + i);
+    let (start, end) = a.row(rows.global(i as u32) as usize);
     let mut to = offsets[i] as usize;
     let mut k = start;
     while k < end {
@@ -215,31 +251,39 @@ pub(super) fn pick_listed<T: Element>(i: usize, list: &View<u32>, x: &View<T>) -
 
 /// The numbers of the ghosts; one number that is not read where there are none.
 pub(super) fn ghosts_of(backend: &Backend, halo: Option<&Halo>) -> Buffer<u32> {
-    match halo.map_or(&[][..], Halo::ghost_numbers) {
+    list_of(backend, halo.map_or(&[], Halo::ghost_numbers))
+}
+
+/// A list, or one number that is not read in place of an empty one.
+fn list_of(backend: &Backend, numbers: &[u32]) -> Buffer<u32> {
+    match numbers {
         [] => backend.zeros(1),
         numbers => backend.upload_slice(numbers),
     }
 }
 
 /// Columns outside `own` in `rows` of a matrix, ascending.
-pub(in crate::amg) fn columns_beyond<T: Real>(
+pub(in crate::amg) fn columns_beyond<'a, T: Real>(
     a: &Matrix<T>,
-    rows: Range<usize>,
+    rows: impl Into<Rows<'a>>,
     own: &Range<usize>,
 ) -> Result<Vec<u32>, BackendError> {
-    let (backend, n) = (a.backend(), rows.len());
+    let (backend, rows) = (a.backend(), rows.into());
+    let n = rows.len();
     if n == 0 {
         return Ok(vec![]);
     }
+    let ghosts = rows.upload_ghosts(backend);
+    let numbers = rows.numbers(&ghosts);
     let (first, owned) = (own.start as u32, own.len() as u32);
     let mut counts = backend.scratch(n);
-    count_beyond(backend, n, &a.pattern_view(), rows.start, first, owned, &mut counts);
+    count_beyond(backend, n, &a.pattern_view(), &numbers, first, owned, &mut counts);
     let (offsets, found) = offsets_of(backend, &counts)?;
     if found == 0 {
         return Ok(vec![]);
     }
     let mut list = backend.scratch(found);
-    list_beyond(backend, n, &a.pattern_view(), rows.start, first, owned, &offsets, &mut list);
+    list_beyond(backend, n, &a.pattern_view(), &numbers, first, owned, &offsets, &mut list);
     let mut places = backend.scratch(found);
     sort::enumerate(backend, found, &mut places);
     let (list, _) = sort::sort_by_key(backend, list, places, a.columns() as u32);
@@ -252,38 +296,41 @@ pub(in crate::amg) fn columns_beyond<T: Real>(
 }
 
 /// Some rows of a matrix by compressed rows on `backend`, with the local numbers of `halo`, or those of the matrix without one.
-pub(in crate::amg) fn rows_of_rank<T: Real>(
+pub(in crate::amg) fn rows_of_rank<'a, T: Real>(
     backend: &Backend,
     a: &Matrix<T>,
-    rows: Range<usize>,
+    rows: impl Into<Rows<'a>>,
     halo: Option<&Halo>,
 ) -> Result<Matrix<T>, BackendError> {
     let ghosts = ghosts_of(backend, halo);
     let (columns, n_columns) = match halo {
-        Some(halo) => (RankColumns::of(halo, &ghosts), halo.owned() + halo.ghosts()),
-        None => (RankColumns::of_all(a.columns(), &ghosts), a.columns()),
+        Some(halo) => (RankNumbers::of(halo, &ghosts), halo.owned() + halo.ghosts()),
+        None => (RankNumbers::of_all(a.columns(), &ghosts), a.columns()),
     };
-    copied(backend, a, (rows.start, rows.len()), &columns, Numbers::Local, n_columns)
+    copied(backend, a, &rows.into(), &columns, Numbers::Local, n_columns)
 }
 
-/// `n` rows from `first` on.
+/// Some rows by compressed rows.
 pub(super) fn copied<T: Real>(
     backend: &Backend,
     a: &Matrix<T>,
-    (first, n): (usize, usize),
-    of_rank: &RankColumns<'_>,
+    rows: &Rows<'_>,
+    of_rank: &RankNumbers<'_>,
     numbers: Numbers,
     n_columns: usize,
 ) -> Result<Matrix<T>, BackendError> {
+    let n = rows.len();
     if n == 0 {
         let pattern = [backend.zeros(1), backend.upload(vec![])];
         return Ok(Matrix::compressed(backend, n_columns, pattern, backend.upload(vec![])));
     }
+    let ghosts = rows.upload_ghosts(backend);
+    let rows = rows.numbers(&ghosts);
     let mut counts = backend.scratch(n);
-    count_of_row(backend, n, &a.pattern_view(), first, &mut counts);
+    count_of_row(backend, n, &a.pattern_view(), &rows, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut columns, &mut values);
-    copy_row(backend, n, &a.view(), first, of_rank, numbers, &offsets, c, v);
+    copy_row(backend, n, &a.view(), &rows, of_rank, numbers, &offsets, c, v);
     Ok(Matrix::compressed(backend, n_columns, [offsets, columns], values))
 }

@@ -416,7 +416,7 @@ impl NodalMatrix {
         let columns = columns.column_indices().iter();
         let needed = of_own.filter(|node| **node != NO_NODE).chain(columns).copied();
         let ghosts = outside(&own_nodes, needed);
-        let nodes = Halo::new(group.clone(), &starts, ghosts)?;
+        let nodes = Halo::new(group.clone(), &starts, ghosts)?.on(&potentials.backend)?;
         Ok(Some([unknowns, Arc::new(nodes)]))
     }
 }

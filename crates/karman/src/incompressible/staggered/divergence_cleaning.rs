@@ -85,7 +85,7 @@ impl<F: Real> DivergenceCleaning<F> {
             let through = backend.zeros(places.len());
             passed.push((backend.upload(places), through));
         }
-        let gather = Gather::new(part.halo.group().clone(), starts.to_vec());
+        let gather = Gather::new(part.halo.group().clone(), starts.to_vec()).on(backend);
         let divergence = backend.zeros(part.own.len());
         DivergenceCleaning {
             levels,

@@ -38,7 +38,7 @@ pub(super) use rotation::DualSegments;
 pub(super) use step::StaggeredStepper;
 
 use super::IncompressibleError;
-use crate::backend::{Backend, Buffer, Halo, View, blas};
+use crate::backend::{Backend, Buffer, EntryOrder, Halo, View, blas};
 use crate::finite_volume::{CellFaces, CellField, Faces, Quantities, VectorField, Vectors, narrow};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
@@ -48,7 +48,7 @@ use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use inner_product::{InnerProduct, Vector, assembled};
 use karman_backend::prelude::*;
-use rank_faces::{RankFaces, RankSetUp};
+use rank_faces::{RankFaces, RankSetUp, segments};
 use rayon::prelude::*;
 use rotation::{Rotation, Vorticity};
 use std::sync::Arc;
@@ -74,6 +74,8 @@ pub(super) struct StaggeredFaces<F: Real> {
     pub is_unknown: Buffer<u32>,
     /// ½ for each interior face.
     pub half: Buffer<F>,
+    /// The backend of solvers of fluxes.
+    of_fluxes: Backend,
     /// On one of several ranks, whose equations are those of the fluxes through its own faces.
     ranks: Option<OwnEquations<F>>,
 }
@@ -126,7 +128,10 @@ impl<F: Real> StaggeredFaces<F> {
         let mut half = backend.zeros(inner);
         blas::fill(backend, inner, F::literal(0.5), &mut half);
         let unknown = |f: usize| u32::from(f < inner || dirichlet_index[f - inner] == 0);
+        let order = segments((0u32..).zip(mesh.face_left.iter().copied()));
+        let order = EntryOrder::of_one_rank(n).in_segments(order);
         Ok(StaggeredFaces {
+            of_fluxes: backend.in_order(Arc::new(order)),
             backend: backend.clone(),
             cells: faces.cells.clone(),
             dimension: mesh.dimension,
@@ -155,8 +160,8 @@ impl<F: Real> StaggeredFaces<F> {
         let topology = &rotation.host.topology;
         let of_edges: Vec<&Matrix<F>> = [&rotation.weights].into_iter().chain(stiffness).collect();
         let matrices = (&self.mass, &of_edges[..]);
-        let left = &self.cells.left;
-        let set_up = RankSetUp::new(part, starts, left, matrices, topology, &self.is_unknown)?;
+        let cells = &self.cells;
+        let set_up = RankSetUp::new(part, starts, cells, matrices, topology, &self.is_unknown)?;
         let n = self.diagonal.len();
         let exchange = set_up.faces.clone();
         let own = exchange.own();
@@ -164,6 +169,7 @@ impl<F: Real> StaggeredFaces<F> {
         let diagonal: Vec<f64> = own.iter().map(|face| self.diagonal[*face as usize]).collect();
         let local = |face: u32| set_up.face(face as usize);
         let faces = StaggeredFaces {
+            of_fluxes: part.backend.in_order(set_up.order.clone()),
             backend: part.backend.clone(),
             cells: part.cells.clone(),
             dimension: self.dimension,
@@ -247,7 +253,7 @@ impl<F: Real> StaggeredFaces<F> {
 
     /// The backend of solvers of fluxes.
     pub(super) fn of_fluxes(&self) -> &Backend {
-        self.exchange().map_or(&self.backend, |exchange| &exchange.of_fluxes)
+        &self.of_fluxes
     }
 
     /// Component `k` of the velocities of cells: `u: [n_cells]`.

@@ -143,7 +143,8 @@ impl<F: Real> Potentials<F> {
         let (rank, n_free) = (group.rank(), whole.constraints.free.len());
         let (own, total) = (starts[rank]..starts[rank + 1], whole.constraints.unknowns());
         let has_generators = own.end > n_free;
-        let halo = Arc::new(Halo::new(group.clone(), &starts, whole.ghosts(&own)?)?);
+        let halo = Halo::new(group.clone(), &starts, whole.ghosts(&own)?)?.on(backend)?;
+        let halo = Arc::new(halo);
         let all = 0..halo.owned() + halo.ghosts();
         let places = all.map(|entry| halo.global(entry) as u32).collect();
         let order = EntryOrder::new(group, (own.len(), own.len()), &[], total)?;
@@ -259,7 +260,8 @@ impl<F: Real> Potentials<F> {
     ) -> Result<Option<Arc<Halo>>, LinearError> {
         let Some(RankPotentials { starts, halo, .. }) = &self.ranks else { return Ok(None) };
         let ghosts = outside(&self.own(), needed);
-        Ok(Some(Arc::new(Halo::new(halo.group().clone(), starts, ghosts)?)))
+        let halo = Halo::new(halo.group().clone(), starts, ghosts)?.on(&self.backend)?;
+        Ok(Some(Arc::new(halo)))
     }
 
     /// The matrix with these own rows of unknowns. All ranks call it.

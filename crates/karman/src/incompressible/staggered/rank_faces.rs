@@ -6,11 +6,13 @@
 //! whose terms have the order of the whole mesh, after an exchange of the ghosts of its vector.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::backend::{Backend, BackendError, Buffer, EntryOrder, Halo, RankGroup, View};
+use crate::backend::{
+    Backend, BackendError, Buffer, EntryOrder, HOST_CHUNK, Halo, RankGroup, View,
+};
 use crate::incompressible::IncompressibleError;
 use crate::linear::Matrix;
 use crate::mesh::{Adjacency, EdgeTopology, SIGN_BIT, index_of};
-use crate::operators::Part;
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::ops::Range;
@@ -22,6 +24,25 @@ pub(super) fn outside(own: &Range<usize>, numbers: impl Iterator<Item = u32>) ->
     outside.sort_unstable();
     outside.dedup();
     outside
+}
+
+/// Ranges of a vector of fluxes which blocks of sums on a device do not cross; `faces` has the face of each entry and its left cell.
+///
+/// The faces of a range follow each other in the whole mesh, and their left cells belong to one chunk. Ranges come in the order of
+/// these chunks, so that those of ranks with whole chunks are, rank after rank, those of one rank.
+pub(super) fn segments(faces: impl Iterator<Item = (u32, u32)>) -> Vec<Range<usize>> {
+    let mut segments: Vec<(u32, Range<usize>)> = vec![];
+    let mut next = 0;
+    for (entry, (face, left)) in faces.enumerate() {
+        let chunk = left / HOST_CHUNK as u32;
+        match segments.last_mut() {
+            Some((of, segment)) if *of == chunk && face == next => segment.end += 1,
+            _ => segments.push((chunk, entry..entry + 1)),
+        }
+        next = face + 1;
+    }
+    segments.sort_by_key(|(chunk, _)| *chunk);
+    segments.into_iter().map(|(_, segment)| segment).collect()
 }
 
 /// Entities of the whole mesh, numbered rank after rank, those of a rank in their order.
@@ -44,16 +65,16 @@ impl RankNumbers {
         RankNumbers { number: number.collect(), starts }
     }
 
-    /// The exchange of the own entities of a rank and of those of `needed` that others own. All ranks call it.
+    /// The exchange of the own entities of the rank of a part and of those of `needed` that others own. All ranks call it.
     fn halo(
         &self,
-        group: &Arc<dyn RankGroup>,
+        part: &Part,
         needed: impl Iterator<Item = usize>,
     ) -> Result<Arc<Halo>, BackendError> {
-        let rank = group.rank();
-        let own = self.starts[rank]..self.starts[rank + 1];
+        let group = part.halo.group();
+        let own = self.starts[group.rank()]..self.starts[group.rank() + 1];
         let ghosts = outside(&own, needed.map(|entity| self.number[entity]));
-        Ok(Arc::new(Halo::new(group.clone(), &self.starts, ghosts)?))
+        Ok(Arc::new(Halo::new(group.clone(), &self.starts, ghosts)?.on(&part.backend)?))
     }
 }
 
@@ -78,25 +99,27 @@ impl OwnFaces {
         OwnFaces { of_part, of_whole, inner }
     }
 
-    /// The order of sums over fluxes, of which those at the boundary that are no unknowns are 0. All ranks call it.
+    /// The order of sums over fluxes, of which those at the boundary that are no unknowns are 0; `left` has the left cell of each
+    /// face of the whole mesh. All ranks call it.
     fn order(
         &self,
         group: &Arc<dyn RankGroup>,
         is_unknown: &Buffer<u32>,
-        n_faces: usize,
+        left: &[u32],
     ) -> Result<EntryOrder, BackendError> {
         let is_unknown = is_unknown.as_host().unwrap_or_default();
         let numbered = (0u32..).zip(self.of_whole.iter().copied()).skip(self.inner);
         let singles: Vec<(u32, u32)> =
             numbered.filter(|(_, face)| is_unknown[*face as usize] != 0).collect();
-        EntryOrder::new(group, (self.of_whole.len(), self.inner), &singles, n_faces)
+        let order =
+            EntryOrder::new(group, (self.of_whole.len(), self.inner), &singles, left.len())?;
+        let faces = self.of_whole.iter().map(|face| (*face, left[*face as usize]));
+        Ok(order.in_segments(segments(faces)))
     }
 }
 
 /// The exchanges of one of several ranks, and the rows that it has of maps between faces and edges.
 pub(super) struct RankFaces {
-    /// The backend of solvers of fluxes.
-    pub of_fluxes: Backend,
     /// Of vectors of fluxes.
     pub fluxes: Arc<Halo>,
     /// Of values at edges.
@@ -117,6 +140,8 @@ pub(super) struct RankFaces {
 /// The exchanges of one of several ranks, and its numbers of entities of the whole mesh, which its set-up alone needs.
 pub(super) struct RankSetUp {
     pub faces: Arc<RankFaces>,
+    /// The order of vectors of fluxes.
+    pub order: Arc<EntryOrder>,
     /// The own edges.
     pub own_edges: Range<usize>,
     /// Number of each face of the whole mesh in the order of ranks.
@@ -126,19 +151,20 @@ pub(super) struct RankSetUp {
 }
 
 impl RankSetUp {
-    /// Of the flow on the whole mesh: the left cells of its faces, its mass matrix and those that map edges to edges, its edges with
+    /// Of the flow on the whole mesh: the cells of its faces, its mass matrix and those that map edges to edges, its edges with
     /// their faces, and 1 where a flux is unknown. `starts` has the first cell and the first edge of each rank. All ranks call it.
     pub(super) fn new<F: Real>(
         part: &Part,
         (starts, edge_starts): (&[usize], Vec<usize>),
-        left: &Buffer<u32>,
+        cells: &FaceCells,
         (mass, of_edges): (&Matrix<F>, &[&Matrix<F>]),
         topology: &EdgeTopology,
         is_unknown: &Buffer<u32>,
     ) -> Result<RankSetUp, IncompressibleError> {
         let group = part.halo.group();
         let (rank, ranks) = (group.rank(), group.size());
-        let left = left.as_host().unwrap_or_default();
+        let sides = [&cells.left, &cells.right].map(|side| side.as_host().unwrap_or_default());
+        let left = sides[0];
         let owner = |cell: &u32| starts.partition_point(|start| *start <= *cell as usize) - 1;
         let own = OwnFaces::new(part, |face| owner(&left[face as usize]) == rank);
         let own_edges = edge_starts[rank]..edge_starts[rank + 1];
@@ -148,26 +174,22 @@ impl RankSetUp {
         let of_part = part.faces().iter().map(|face| *face as usize);
         let of_rows = own.of_whole.iter().flat_map(|face| mass.columns_of_row(*face as usize));
         let of_rows = of_rows.map(|column| *column as usize);
-        let fluxes = numbers.halo(group, of_rows.chain(of_part).chain(around.iter().copied()))?;
+        let fluxes = numbers.halo(part, of_rows.chain(of_part).chain(around.iter().copied()))?;
         let edges =
             RankNumbers { number: (0..topology.n_edges as u32).collect(), starts: edge_starts };
         let items = own.of_whole.iter().flat_map(|face| topology.face_to_edges.of(*face as usize));
         let columns = of_edges.iter().flat_map(|matrix| matrix.columns_beyond(own_edges.clone()));
         let columns = columns.map(|edge| edge as usize);
-        let edges = edges.halo(group, items.map(|item| index_of(*item)).chain(columns))?;
+        let edges = edges.halo(part, items.map(|item| index_of(*item)).chain(columns))?;
         let inner = left.len() - part.n_whole_boundary();
         let of_boundary = RankNumbers::new(ranks, left[inner..].iter().map(owner));
         let outer = around.iter().filter_map(|face| face.checked_sub(inner));
-        let boundary = of_boundary.halo(group, outer)?;
-        let order = own.order(group, is_unknown, left.len())?;
+        let boundary = of_boundary.halo(part, outer)?;
+        let order = Arc::new(own.order(group, is_unknown, left)?);
+        let faces = RankFaces::new(part, own, sides, (&numbers, fluxes), [edges, boundary]);
         Ok(RankSetUp {
-            faces: Arc::new(RankFaces::new(
-                part,
-                own,
-                (&numbers, fluxes),
-                [edges, boundary],
-                order,
-            )),
+            faces: Arc::new(faces),
+            order,
             own_edges,
             face_number: numbers.number,
             boundary_number: of_boundary.number,
@@ -199,13 +221,14 @@ impl RankSetUp {
 }
 
 impl RankFaces {
-    /// Of the exchanges of fluxes, whose faces have these numbers, of values at edges and at faces of the boundary.
+    /// Of the exchanges of fluxes, whose faces have these numbers, of values at edges and at faces of the boundary; the left and the
+    /// right cells of the faces of the whole mesh are given.
     fn new(
         part: &Part,
         own: OwnFaces,
+        [left, right]: [&[u32]; 2],
         (numbers, fluxes): (&RankNumbers, Arc<Halo>),
         [edges, boundary]: [Arc<Halo>; 2],
-        order: EntryOrder,
     ) -> RankFaces {
         let backend = &part.backend;
         let mut face_of = vec![0; numbers.number.len()];
@@ -216,14 +239,13 @@ impl RankFaces {
             Some(entry) => entry as u32,
             None => unreachable!("faces of the part are among its own and ghosts"),
         };
-        let cells = |list: &Buffer<u32>, faces: &[u32]| {
-            let list = list.as_host().unwrap_or_default();
-            backend.upload(faces.iter().map(|face| list[*face as usize]).collect())
+        let cells = |of_face: &[u32], faces: &[u32]| {
+            let cells = faces.iter().map(|face| part.cell(of_face[*face as usize]));
+            backend.upload(cells.collect())
         };
         RankFaces {
-            of_fluxes: backend.in_order(Arc::new(order)),
-            left: cells(&part.cells.left, &own.of_part),
-            right: cells(&part.cells.right, &own.of_part[..own.inner]),
+            left: cells(left, &own.of_whole),
+            right: cells(right, &own.of_whole[..own.inner]),
             entry: backend.upload(part.faces().iter().map(local).collect()),
             own_faces: backend.upload(own.of_part),
             fluxes,
@@ -284,4 +306,46 @@ fn local_rows(
 #[kernel(out(y))]
 pub(super) fn listed<F: Real>(i: usize, list: &View<u32>, x: &View<F>) -> F {
     x[list[i] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::generate::{BoxParams, Element};
+    use crate::mesh::{Mesh, MeshOptions};
+
+    /// The faces of each range, of ranks whose first cells are `starts`, rank after rank.
+    fn faces_of_segments(mesh: &Mesh, starts: &[usize]) -> Vec<Vec<u32>> {
+        let faces = || (0u32..).zip(mesh.face_left.iter().copied());
+        let of_ranks = starts.windows(2).map(|rank| {
+            let is_own = |(_, left): &(u32, u32)| (rank[0]..rank[1]).contains(&(*left as usize));
+            let own: Vec<(u32, u32)> = faces().filter(is_own).collect();
+            let segments = segments(own.iter().copied());
+            let faces = segments
+                .into_iter()
+                .map(|range| own[range].iter().map(|(face, _)| *face).collect());
+            faces.collect::<Vec<Vec<u32>>>()
+        });
+        of_ranks.flatten().collect()
+    }
+
+    #[test]
+    fn segments_of_ranks_are_those_of_one() {
+        let params = BoxParams {
+            size: vec![1.0, 1.0, 1.0],
+            cells: vec![13, 13, 13],
+            element: Some(Element::Tetrahedron),
+            ..BoxParams::default()
+        };
+        let mesh = Mesh::new(params.generate().unwrap(), &MeshOptions::default()).unwrap();
+        let n = mesh.n_cells();
+        assert!(n > 3 * HOST_CHUNK);
+        let one = faces_of_segments(&mesh, &[0, n]);
+        let mut all = one.concat();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..mesh.n_faces() as u32));
+        for starts in [vec![0, HOST_CHUNK, n], vec![0, HOST_CHUNK, 3 * HOST_CHUNK, n]] {
+            assert_eq!(faces_of_segments(&mesh, &starts), one);
+        }
+    }
 }

@@ -39,16 +39,15 @@ impl<F: Real> Rank<F> {
         whole: &IncompressibleSolver<F>,
     ) -> Result<Rank<F>, IncompressibleError> {
         let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
-        if !whole.has_mean_force() {
-            flow.project()?;
-        }
+        flow.project()?;
+        flow.keep_mean_velocity()?;
         Ok(Rank { backend: backend.clone(), flow, places: Arc::new(places) })
     }
 }
 
 impl<F: Real> Ranks<F> {
     /// `count` ranks of the flow `whole` on `mesh`, which is on the host; they share the threads of `backend`, and compute on devices
-    /// of its kind. They project the initial velocity, except where the mean velocity is kept.
+    /// of its kind. They project the initial velocity and correct it to the prescribed mean.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.

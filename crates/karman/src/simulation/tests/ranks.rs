@@ -366,19 +366,3 @@ fn nodes_on_devices_of_ranks_have_the_bits_of_one() {
                 ymin.heat_flux = 5.0\nymax.temperature = 310.0\nzmin = \"insulated\"\nzmax = \"insulated\"";
     compare_on_devices(&|ranks| case(mesh, rest, ranks), &[2]);
 }
-
-#[test]
-fn a_flow_with_a_mean_velocity_on_devices_is_refused_on_several_ranks() {
-    for device in devices() {
-        let text = format!(
-            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"{}\"\nranks = 2\n[incompressible]\n\
-             kinematic_viscosity = 0.1\nmean_velocity = [1.0, 0.0]\n[boundary]\nxmin.periodic = \"xmax\"\nymin = \"no_slip\"\n\
-             ymax = \"no_slip\"\n[time]\nstep = 0.1\nend = 0.3\n",
-            device.kind().word()
-        );
-        let folder = tempfile::tempdir().unwrap();
-        let error = new(&text, folder.path()).err().unwrap().to_string();
-        let want = "ranks = 2: several ranks of a flow with `mean_velocity` compute on the CPU; set backend = \"cpu\", or ranks = 1";
-        assert_eq!(error, want);
-    }
-}
