@@ -212,7 +212,7 @@ impl<T: Real, S: Real> WholeLevels<S> for ByKernels<'_, T> {
         _: &Range<usize>,
     ) -> Result<Vec<u32>, LinearError> {
         Ok(match rows {
-            LevelRows::Matrix(depth, _) => self.level(depth).ghosts().to_vec(),
+            LevelRows::Matrix(depth, _) => self.level(depth).ghosts.clone(),
             // With those that the matrix reads.
             LevelRows::Restriction(..) | LevelRows::Interpolation(..) => vec![],
         })

@@ -33,7 +33,7 @@ use interpolation::{extended_i, on_backend, piecewise_constant};
 use karman_backend::real::Real;
 use karman_backend::{BackendError, Buffer, HOST_CHUNK, Partials, blas};
 use product::{find_diagonal, product, scale_rows, without_weak_couplings};
-use share::{RowRanges, Share};
+use share::{RowRanges, Share, united};
 use transpose::{Transfer, with_transpose};
 
 /// One level.
@@ -47,18 +47,13 @@ pub(super) struct DeviceLevel {
     /// Unknowns and entries of the matrix, of all ranks.
     pub rows: usize,
     pub entries: usize,
-    /// The rows that ranks share. Those of other ranks are needed that the columns of its matrix name, and those of the interpolation
-    /// to it.
+    /// The rows that ranks share. Those of other ranks are needed that the columns of its matrix name.
     share: Share,
+    /// Rows of other ranks whose values this rank reads in a cycle, ascending: those that own rows of the matrix and of the restriction
+    /// name, and rows of the interpolation to this level, own ones of the level above and its ghosts.
+    pub ghosts: Vec<u32>,
     /// The ranges of a level that ranks restrict, of which each then has all rows.
     restricted: Option<RowRanges>,
-}
-
-impl DeviceLevel {
-    /// The rows of other ranks whose values this rank reads in a cycle, ascending.
-    pub(super) fn ghosts(&self) -> &[u32] {
-        self.interpolation.as_ref().map_or(self.share.needed(), |between| &between.ghosts)
-    }
 }
 
 /// The interpolation of a level from the next one.
@@ -68,30 +63,9 @@ pub(super) struct Interpolation {
     pub is_constant: bool,
     /// Divisor of the next level's matrix.
     over_correction: f64,
-    /// Rows of other ranks to which own rows of the matrix and of the restriction refer, and rows of the interpolation to the level;
-    /// ascending.
-    ghosts: Vec<u32>,
 }
 
 impl Interpolation {
-    /// Of a level of `fine` from one of which this rank has the rows of `coarse`.
-    fn new(
-        transfer: Transfer,
-        (is_constant, over_correction): (bool, f64),
-        fine: &Share,
-        coarse: &RowRanges,
-    ) -> Result<Self, BackendError> {
-        let mut ghosts = fine.needed().to_vec();
-        if fine.ranges().is_shared() {
-            let [_, r] = &transfer.matrices;
-            ghosts.extend(columns_beyond(r, coarse.own(), &fine.ranges().own())?);
-            // Of two ascending lists.
-            ghosts.sort();
-            ghosts.dedup();
-        }
-        Ok(Interpolation { transfer, is_constant, over_correction, ghosts })
-    }
-
     /// P and Pᵀ.
     pub(super) fn matrices(&self) -> &[Matrix<f64>; 2] {
         &self.transfer.matrices
@@ -147,8 +121,7 @@ impl DeviceHierarchy {
             };
             let transfer = with_transpose(p, share, &coarse)?;
             let over_correction = params.over_correction_at(depth);
-            let kind = (is_constant, over_correction);
-            let interpolation = Interpolation::new(transfer, kind, share, &coarse)?;
+            let interpolation = Interpolation { transfer, is_constant, over_correction };
             hierarchy.push_level(matrix, interpolation, coarse)?;
         }
         Ok(hierarchy)
@@ -194,13 +167,15 @@ impl DeviceHierarchy {
         params.check()?;
         let (matrix, ranges) = (finest.matrix(), finest.ranges.clone());
         let scale = checked_diagonal(matrix, &ranges)?;
+        let share = Share::of_level(ranges, matrix, vec![])?;
         let finest = DeviceLevel {
             matrix: None,
             interpolation: None,
             scale,
             rows: matrix.rows(),
             entries: matrix.entries(),
-            share: Share::of_level(ranges, matrix, vec![])?,
+            ghosts: share.needed().to_vec(),
+            share,
             restricted: None,
         };
         let most_whole_rows = params.most_whole_rows(matrix.backend());
@@ -251,8 +226,7 @@ impl DeviceHierarchy {
         let coarse = self.coarse_ranges(share, starts);
         let transfer = with_transpose(p, share, &coarse)?;
         let over_correction = params.over_correction_at(depth);
-        let kind = (is_constant, over_correction);
-        Ok(Some((Interpolation::new(transfer, kind, share, &coarse)?, coarse)))
+        Ok(Some((Interpolation { transfer, is_constant, over_correction }, coarse)))
     }
 
     /// The ranges of a coarse level whose first unknowns of ranks are `starts`; of a level that ranks share at multiples of the
@@ -274,6 +248,11 @@ impl DeviceHierarchy {
     ) -> Result<(), LinearError> {
         let Some(level) = self.levels.last_mut() else { return Ok(()) };
         interpolation.transfer.share.fill(&mut level.scale);
+        if level.share.ranges().is_shared() {
+            let [_, r] = interpolation.matrices();
+            let restricted = columns_beyond(r, coarse.own(), &level.share.ranges().own())?;
+            level.ghosts = united(std::mem::take(&mut level.ghosts), &restricted);
+        }
         level.interpolation = Some(interpolation);
         let depth = self.levels.len() - 1;
         self.levels.push(self.coarser(finest, depth, coarse)?);
@@ -310,10 +289,12 @@ impl DeviceHierarchy {
         let mut scale = backend.scratch(matrix.rows());
         scale_rows(backend, r.rows(), &CsrView::of(r), &fine.scale, factor, &mut scale);
         let is_shared = coarse.is_shared() && matrix.rows() > self.most_whole_rows;
+        let mut ghosts = vec![];
         let (matrix, scale, share, restricted) = if is_shared {
-            let rows = Rows { own: fine.share.ranges().own(), ghosts: fine.ghosts() };
-            let also = columns_beyond(p, rows, &coarse.own())?;
-            let share = Share::of_level(coarse, &matrix, also)?;
+            let rows = Rows { own: fine.share.ranges().own(), ghosts: &fine.ghosts };
+            let interpolated = columns_beyond(p, rows, &coarse.own())?;
+            let share = Share::of_level(coarse, &matrix, vec![])?;
+            ghosts = united(interpolated, share.needed());
             (matrix, scale, share, None)
         } else if coarse.is_shared() {
             let share = Share::whole(matrix.rows());
@@ -334,8 +315,16 @@ impl DeviceHierarchy {
             _ => matrix,
         };
         let (rows, entries) = (matrix.rows(), matrix.entries());
-        let matrix = Some(matrix);
-        Ok(DeviceLevel { matrix, interpolation: None, scale, rows, entries, share, restricted })
+        Ok(DeviceLevel {
+            matrix: Some(matrix),
+            interpolation: None,
+            scale,
+            rows,
+            entries,
+            share,
+            ghosts,
+            restricted,
+        })
     }
 
     /// Updates the levels for another matrix of the same pattern: interpolations stay.
@@ -350,10 +339,12 @@ impl DeviceHierarchy {
             interpolation.transfer.share.fill(&mut fine.scale);
             let level = &mut self.levels[depth];
             let interpolation = level.interpolation.take();
+            // They depend on the pattern alone.
+            let ghosts = std::mem::take(&mut level.ghosts);
             let of_restriction = level.restricted.as_ref();
             let coarse = of_restriction.unwrap_or(level.share.ranges()).clone();
             let coarse = self.coarser(finest.matrix(), depth - 1, coarse)?;
-            self.levels[depth] = DeviceLevel { interpolation, ..coarse };
+            self.levels[depth] = DeviceLevel { interpolation, ghosts, ..coarse };
         }
         Ok(())
     }

@@ -270,6 +270,17 @@ fn sums(numbers: Vec<[u32; 1]>) -> Vec<usize> {
     sums
 }
 
+/// The numbers of two ascending lists, each once, ascending.
+pub(super) fn united(mut one: Vec<u32>, other: &[u32]) -> Vec<u32> {
+    if !other.is_empty() {
+        one.extend_from_slice(other);
+        // Of two ascending runs.
+        one.sort();
+        one.dedup();
+    }
+    one
+}
+
 impl Share {
     /// All rows.
     pub(super) fn whole(rows: usize) -> Self {
@@ -292,13 +303,7 @@ impl Share {
     ) -> Result<Self, BackendError> {
         let Some((_, group)) = &ranges.ranks else { return Ok(Share::alone(ranges)) };
         let own = ranges.own();
-        let mut needed = columns_beyond(a, own.clone(), &own)?;
-        if !also.is_empty() {
-            // Of two ascending lists.
-            needed.extend(also);
-            needed.sort();
-            needed.dedup();
-        }
+        let needed = united(columns_beyond(a, own.clone(), &own)?, &also);
         let (mut of_all, _) = gather_lists(&**group, &needed)?;
         of_all.retain(|row| own.contains(&(*row as usize)));
         // A row that several ranks need is marked once.
