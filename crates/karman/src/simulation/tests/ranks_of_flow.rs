@@ -40,6 +40,14 @@ fn time(method: &str, step: f64) -> String {
     )
 }
 
+/// Steps for software devices, which are slow.
+pub(super) fn few_steps(method: &str, step: f64, steps: usize) -> String {
+    let end = step * steps as f64;
+    format!(
+        "[time]\nmethod = \"{method}\"\nstep = {step}\nend = {end}\n[checkpoint]\nevery = {end}\n"
+    )
+}
+
 /// A case on `ranks` ranks with output of every kind; `flow` continues the section [incompressible].
 pub(super) fn case(mesh: &str, flow: &str, boundary: &str, ranks: usize) -> String {
     let (z, slice) = match boundary.contains("zmin") {
@@ -166,7 +174,8 @@ fn an_assembled_operator_of_the_momentum_has_the_bits_of_one_rank() {
 /// Compares several ranks with one on each device. The state has the bits of one rank. The host evaluates forces, derived fields and
 /// the mean pressure of several ranks, so that tables are equal up to round-off.
 pub(super) fn compare_on_devices(mesh: &str, flow: &str, boundary: &str, several: &[usize]) {
-    on_devices(&|ranks| case(mesh, flow, boundary, ranks), several, &|found, want, ranks| {
+    let flow = flow.replace("relative_tolerance = 1e-2", "relative_tolerance = 1e-1");
+    on_devices(&|ranks| case(mesh, &flow, boundary, ranks), several, &|found, want, ranks| {
         assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
         let states: Vec<_> =
             found.iter().filter(|(name, _)| name.ends_with(".safetensors")).collect();
@@ -182,23 +191,22 @@ pub(super) fn compare_on_devices(mesh: &str, flow: &str, boundary: &str, several
 
 #[test]
 fn flows_on_devices_of_ranks_have_the_bits_of_one() {
-    let tetrahedra = pressure("chebyshev") + &time("bdf2", 0.002);
-    // Meshes of a few chunks: software devices are slow.
+    let tetrahedra = pressure("chebyshev") + &few_steps("bdf2", 0.002, 2);
     compare_on_devices(&TETRAHEDRA.replace("17", "14"), &tetrahedra, CHANNEL, &[3]);
-    let mixed = pressure("jacobi") + &time("rk3", 0.002);
-    compare_on_devices(&MIXED.replace("[20, 20, 20]", "[14, 14, 14]"), &mixed, CONVECTIVE, &[2]);
+    let mixed = pressure("jacobi") + &few_steps("rk3", 0.002, 1);
+    compare_on_devices(&MIXED.replace("[20, 20, 20]", "[13, 13, 13]"), &mixed, CONVECTIVE, &[2]);
     let thermal = format!("{THERMAL}source = \"x*t\"\n[initial]\ntemperature = \"x*y\"\n");
-    let cavity = pressure("amg") + &thermal + &time("ab2_cn", 0.002);
-    compare_on_devices(&SQUARE.replace("160", "96"), &cavity, CAVITY, &[2]);
+    let cavity = pressure("amg") + &thermal + &few_steps("ab2_cn", 0.002, 1);
+    compare_on_devices(&SQUARE.replace("160", "84"), &cavity, CAVITY, &[2]);
 }
 
-/// The ranks compute the response, which is the force itself here: many projections take long on software devices.
+/// The ranks compute the response, which is the force itself here: many projections take long.
 #[test]
 fn a_mean_velocity_on_devices_of_ranks_has_the_bits_of_one() {
     let flow = "mean_velocity = [1.0, 0.0]\n".to_owned() + &pressure("jacobi");
     let boundary = "xmin.periodic = \"xmax\"\nymin = \"no_slip\"\nymax = \"no_slip\"\n";
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [96, 96]";
-    compare_on_devices(mesh, &(flow + &time("bdf2", 0.002)), boundary, &[2]);
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [92, 92]";
+    compare_on_devices(mesh, &(flow + &few_steps("bdf2", 0.002, 2)), boundary, &[2]);
 }
 
 /// Two tables of flows with speeds and areas of order 1 agree up to round-off, also of sums in which large terms cancel.
