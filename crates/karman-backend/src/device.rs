@@ -34,9 +34,7 @@ fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
         #[cfg(feature = "hip")]
         BackendKind::Hip => (0..MOST_DEVICES).map_while(|i| cubecl::Device::rocm(i).ok()).collect(),
         #[cfg(any(feature = "wgpu", feature = "vulkan"))]
-        BackendKind::Wgpu | BackendKind::Vulkan => {
-            wgpu_device(kind).map(|(_, device)| device).into_iter().collect()
-        }
+        BackendKind::Wgpu | BackendKind::Vulkan => wgpu_devices(kind),
         _ => vec![],
     }
 }
@@ -56,10 +54,10 @@ fn keep_compiled_kernels() {
 /// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
 /// is looked for among real devices first and software ones last.
 #[cfg(any(feature = "wgpu", feature = "vulkan"))]
-fn wgpu_device(kind: BackendKind) -> Option<(cubecl::wgpu::WgpuDeviceKind, cubecl::Device)> {
+fn wgpu_devices(kind: BackendKind) -> Vec<cubecl::Device> {
     use cubecl::wgpu::WgpuDeviceKind as Kind;
     if !kind.is_built() {
-        return None;
+        return vec![];
     }
     let open = |k: Kind| match kind {
         BackendKind::Vulkan => cubecl::Device::vulkan(k),
@@ -67,19 +65,9 @@ fn wgpu_device(kind: BackendKind) -> Option<(cubecl::wgpu::WgpuDeviceKind, cubec
     };
     [Kind::DiscreteGpu(0), Kind::IntegratedGpu(0), Kind::VirtualGpu(0), Kind::Cpu]
         .into_iter()
-        .find_map(|k| Some((k, open(k).ok()?)))
-}
-
-/// Whether the device of a kind is one that a processor emulates.
-fn is_software(kind: BackendKind) -> bool {
-    match kind {
-        #[cfg(any(feature = "wgpu", feature = "vulkan"))]
-        BackendKind::Wgpu | BackendKind::Vulkan => {
-            let found = wgpu_device(kind);
-            matches!(found, Some((cubecl::wgpu::WgpuDeviceKind::Cpu, _)))
-        }
-        _ => false,
-    }
+        .find_map(|k| open(k).ok())
+        .into_iter()
+        .collect()
 }
 
 /// Whether the machine has a device of this kind.
@@ -99,7 +87,6 @@ static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new
 pub struct Device {
     client: Client,
     name: String,
-    software: bool,
     planes: bool,
     graphs: bool,
     /// Devices of the ranks of this process, one each; empty where ranks share a device.
@@ -164,7 +151,6 @@ impl Device {
         };
         Device {
             client,
-            software: is_software(kind),
             name,
             planes,
             graphs,
@@ -185,11 +171,6 @@ impl Device {
     /// The client, for generated launches.
     pub fn client(&self) -> &Client {
         &self.client
-    }
-
-    /// Whether it is emulated by a processor.
-    pub(super) fn is_software(&self) -> bool {
-        self.software
     }
 
     /// Whether launches can be captured and replayed as a graph.

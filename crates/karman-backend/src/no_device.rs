@@ -75,10 +75,6 @@ impl Device {
         match *self {}
     }
 
-    pub(super) fn is_software(&self) -> bool {
-        match *self {}
-    }
-
     pub(super) fn exchanges_by_itself(&self) -> bool {
         match *self {}
     }

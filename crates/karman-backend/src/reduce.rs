@@ -14,7 +14,7 @@
 
 use super::device_exchange::{Exchanged, list_of_ranks};
 use super::rank_blocks::{RankBlocks, VectorBlocks};
-use super::{Backend, Buffer, Device, HOST_CHUNK, THREADS_PER_BLOCK, Writer};
+use super::{Backend, Buffer, HOST_CHUNK, THREADS_PER_BLOCK, Writer};
 use crate::prelude::*;
 
 /// The operation of a reduction on two values. `Min` and `Max` ignore values that are not numbers.
@@ -68,10 +68,9 @@ pub fn accumulate(a: f64, b: f64, #[comptime] operation: Reduction) -> f64 {
 const MOST_BLOCKS: usize = 4096;
 
 /// Entities of the chunks of a device, for so many entities of all ranks. Ranges that begin at multiples of [`HOST_CHUNK`] have
-/// whole chunks. A software device spends more on the threads of a block, which wait for each other, than on entities.
-fn device_chunk(device: &Device, entities: usize) -> usize {
-    let least = if device.is_software() { HOST_CHUNK } else { THREADS_PER_BLOCK };
-    entities.div_ceil(MOST_BLOCKS).next_power_of_two().clamp(least, HOST_CHUNK)
+/// whole chunks.
+fn device_chunk(entities: usize) -> usize {
+    entities.div_ceil(MOST_BLOCKS).next_power_of_two().clamp(THREADS_PER_BLOCK, HOST_CHUNK)
 }
 
 /// The blocks of vectors of `entities` own entries on the device of `backend`, see [`EntryOrder::device_blocks`].
@@ -119,8 +118,8 @@ impl Partials {
     pub fn new(backend: &Backend, entities: usize, reductions: usize) -> Partials {
         let mut partials = Self::of_own(backend, entities, reductions);
         let Some(group) = backend.ranks() else { return partials };
-        if let Some(device) = backend.device() {
-            partials.join_on_device((backend, device), entities, reductions);
+        if backend.device().is_some() {
+            partials.join_on_device(backend, entities, reductions);
             return partials;
         }
         let components = backend.components();
@@ -151,10 +150,10 @@ impl Partials {
     pub fn of_own(backend: &Backend, entities: usize, reductions: usize) -> Partials {
         let (chunk, components) = match backend.device() {
             None => (HOST_CHUNK, 1),
-            Some(device) if entities.is_multiple_of(backend.components()) => {
-                (device_chunk(device, entities), backend.components())
+            Some(_) if entities.is_multiple_of(backend.components()) => {
+                (device_chunk(entities), backend.components())
             }
-            Some(device) => (device_chunk(device, entities), 1),
+            Some(_) => (device_chunk(entities), 1),
         };
         let ranges = device_blocks(backend, entities, chunk);
         let blocks = match ranges.len() / 2 {
@@ -193,16 +192,11 @@ impl Partials {
     }
 
     /// Room for the blocks of all ranks, whose devices have them of one size.
-    fn join_on_device(
-        &mut self,
-        (backend, device): (&Backend, &Device),
-        entities: usize,
-        reductions: usize,
-    ) {
+    fn join_on_device(&mut self, backend: &Backend, entities: usize, reductions: usize) {
         let Some(group) = backend.ranks() else { return };
         // Without a result where a rank failed, which the next read reports.
         let Ok(total) = backend.total(entities) else { return };
-        self.chunk = device_chunk(device, total);
+        self.chunk = device_chunk(total);
         let ranges = device_blocks(backend, entities, self.chunk);
         let own = match ranges.len() / 2 {
             0 => (entities / self.components).div_ceil(self.chunk).max(1),
