@@ -81,6 +81,14 @@ fn device_blocks(backend: &Backend, entities: usize, chunk: usize) -> Vec<u32> {
     order.map_or(vec![], |order| order.device_blocks(entities, chunk))
 }
 
+/// Number of blocks of a vector of `entities` entries: those of `ranges`, see [`device_blocks`], or consecutive chunks.
+fn block_count(ranges: &[u32], entities: usize, chunk: usize) -> usize {
+    match ranges.len() / 2 {
+        0 => entities.div_ceil(chunk).max(1),
+        blocks => blocks,
+    }
+}
+
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
     pub(super) values: Buffer<f64>,
@@ -156,10 +164,7 @@ impl Partials {
             Some(_) => (device_chunk(entities), 1),
         };
         let ranges = device_blocks(backend, entities, chunk);
-        let blocks = match ranges.len() / 2 {
-            0 => components * (entities / components).div_ceil(chunk).max(1),
-            blocks => blocks,
-        };
+        let blocks = components * block_count(&ranges, entities / components, chunk);
         Partials {
             values: backend.zeros(blocks * reductions),
             blocks,
@@ -198,12 +203,9 @@ impl Partials {
         let Ok(total) = backend.total(entities) else { return };
         self.chunk = device_chunk(total);
         let ranges = device_blocks(backend, entities, self.chunk);
-        let own = match ranges.len() / 2 {
-            0 => (entities / self.components).div_ceil(self.chunk).max(1),
-            blocks => blocks,
-        };
+        let own_blocks = block_count(&ranges, entities / self.components, self.chunk);
         self.ranges = backend.upload(ranges);
-        self.ranks = RankBlocks::new(group, own);
+        self.ranks = RankBlocks::new(group, own_blocks);
         if let Some(ranks) = &mut self.ranks {
             self.most_blocks = self.components * ranks.total();
             self.values = backend.zeros(self.most_blocks * reductions);
