@@ -217,7 +217,7 @@ fn large_lists_are_gathered_in_parts() {
 fn sums_on_devices_have_equal_bits_on_any_number_of_ranks() {
     // One chunk of a rank is at most this number of entities.
     let chunks = 9;
-    let n = chunks * crate::HOST_CHUNK - 1000;
+    let n = chunks * crate::HOST_CHUNK - crate::HOST_CHUNK / 4;
     let x = crate::testing::values(n, 3);
     for whole in devices() {
         let on = |backend: &Backend, own: &[f64]| -> Result<_, BackendError> {
@@ -242,7 +242,7 @@ fn sums_on_devices_have_equal_bits_on_any_number_of_ranks() {
 #[test]
 fn sums_of_whole_chunks_have_equal_bits_on_any_number_of_ranks() {
     let chunks = 9;
-    let n = chunks * crate::HOST_CHUNK - 1000;
+    let n = chunks * crate::HOST_CHUNK - crate::HOST_CHUNK / 4;
     let x = crate::testing::values(n, 3);
     let whole = Backend::host(2).unwrap();
     let want = blas::sum(&whole, n, &whole.upload_slice(&x)).unwrap();
@@ -408,9 +408,9 @@ fn reductions_over_segments_smaller_than_a_chunk_have_the_blocks_of_one_rank() {
     // Ranks with parts of one chunk, without entries, and with the ends of several chunks.
     let of_ranks: [&[usize]; 6] = [
         &[100, 7, 5000, 9000],
-        &[0, 10, 0, 4096, 1, 0],
+        &[0, 10, 0, crate::HOST_CHUNK, 1, 0],
         &[5000, 0, 0, 3000, 200],
-        &[4096, 4096, 0],
+        &[crate::HOST_CHUNK, crate::HOST_CHUNK, 0],
         &[10, 20, 30],
         &[3000, 3000, 100, 3000, 0],
     ];
@@ -443,7 +443,7 @@ fn reductions_in_an_order_of_entries_have_the_blocks_of_one_rank() {
     let of_ranks: [(&[usize], usize); 5] = [
         (&[5000, 4500, 9000], 5000),
         (&[100, 7, 5000], 1),
-        (&[4096, 4096], 4097),
+        (&[crate::HOST_CHUNK; 2], crate::HOST_CHUNK + 1),
         (&[3000, 0, 3000, 50, 9000, 1, 0], 300),
         (&[5000, 6000], 0),
     ];

@@ -12,13 +12,13 @@ use karman_backend::testing::{devices, values};
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 const CG: Method = Method::ConjugateGradient;
 
-/// Levels of more than 3000 unknowns are shared: two or three of the matrices of these tests.
+/// Levels of more than 400 unknowns are shared: two or three of the matrices of these tests.
 fn shared() -> AmgParams {
     cycling(CycleParams::DEFAULT)
 }
 
 fn cycling(cycling: CycleParams) -> AmgParams {
-    let cycling = CycleParams { replicate_rows: Some(3000), ..cycling };
+    let cycling = CycleParams { replicate_rows: Some(400), ..cycling };
     AmgParams { cycling, ..AmgParams::DEFAULT }
 }
 
@@ -28,7 +28,7 @@ fn with(method: Method, amg: AmgParams) -> Params {
 
 /// Nine chunks of rows with four neighbours.
 fn matrix() -> CsrMatrix<f64> {
-    diamond(26)
+    diamond(13)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn preconditioned_methods_have_the_bits_of_one_rank() {
         compare::<f64>(&a, &with(method, shared()), &[2]);
     }
     compare::<f64>(&a, &with(Method::Stationary, shared()), &RANKS);
-    let unsymmetric = convection_2d(180, 0.4);
+    let unsymmetric = convection_2d(64, 0.4);
     for method in [Method::BiCgStab, Method::Fgmres] {
         compare::<f64>(&unsymmetric, &with(method, shared()), &[2, 7]);
     }
@@ -85,7 +85,7 @@ fn every_coarsening_has_the_bits_of_one_rank() {
         AmgParams { max_levels: 1, ..shared() },
     ] {
         compare::<f64>(&matrix(), &with(CG, amg), &[2, 7]);
-        compare::<f64>(&poisson_2d(150), &with(CG, amg), &[3]);
+        compare::<f64>(&poisson_2d(54), &with(CG, amg), &[3]);
     }
 }
 
@@ -96,8 +96,8 @@ fn devices_have_the_bits_of_one() {
     for whole in devices() {
         // Software devices are slow: two chunks of rows there.
         let (a, of_constants, ranks) = match whole.kind() {
-            BackendKind::Cuda => (matrix(), neumann_2d(180), &[2, 7][..]),
-            _ => (diamond(14), neumann_2d(70), &[2][..]),
+            BackendKind::Cuda => (matrix(), neumann_2d(64), &[2, 7][..]),
+            _ => (diamond(7), neumann_2d(26), &[2][..]),
         };
         compare_on::<f64>(&whole, &a, &with(CG, shared()), ranks);
         compare_on::<f64>(&whole, &a, &with(CG, double), &[2]);
@@ -119,8 +119,8 @@ fn every_hierarchy_on_devices_has_the_bits_of_one() {
         with(Method::Fgmres, cycle),
     ] {
         for whole in devices() {
-            // 5488 rows, two chunks: software devices are slow.
-            compare_on::<f64>(&whole, &diamond(14), &params, &[2]);
+            // 686 rows, two chunks: software devices are slow.
+            compare_on::<f64>(&whole, &diamond(7), &params, &[2]);
         }
     }
 }
@@ -128,7 +128,7 @@ fn every_hierarchy_on_devices_has_the_bits_of_one() {
 #[test]
 fn results_do_not_depend_on_the_levels_that_are_shared() {
     let a = matrix();
-    for rows in [0, 1000, 10_000, usize::MAX] {
+    for rows in [0, 150, 1500, usize::MAX] {
         let replicate_rows = Some(rows);
         let cycle = CycleParams { replicate_rows, cycle: Cycle::K, ..CycleParams::DEFAULT };
         compare::<f64>(&a, &with(Method::Fgmres, cycling(cycle)), &[4]);
@@ -140,8 +140,8 @@ fn results_do_not_depend_on_the_levels_that_are_shared() {
 #[test]
 fn singular_systems_and_selected_multigrid_have_the_bits_of_one_rank() {
     let singular = Params { nullspace: Nullspace::Constant, ..with(CG, shared()) };
-    compare::<f64>(&neumann_2d(180), &singular, &RANKS);
-    compare::<f32>(&neumann_2d(180), &singular, &[4]);
+    compare::<f64>(&neumann_2d(64), &singular, &RANKS);
+    compare::<f32>(&neumann_2d(64), &singular, &[4]);
     // 52 900 rows, of which 98 % are weakly dominant.
     let auto = PreconditionerKind::Auto { amg: shared(), polynomial: true };
     let auto = params(Method::ConjugateGradient, auto);
@@ -255,7 +255,7 @@ fn hierarchies_are_reused_for_other_values_with_the_bits_of_one_rank() {
 fn interpolations_of_another_system_are_recognised_by_all_ranks() {
     let a = matrix();
     let saved = {
-        let smaller = Matrix::new(&host(), diamond(12)).unwrap();
+        let smaller = Matrix::new(&host(), diamond(6)).unwrap();
         Amg::<f32>::new(&smaller, &shared()).unwrap().interpolations(&smaller).unwrap()
     };
     let starts = starts(a.rows(), 3);
@@ -264,8 +264,8 @@ fn interpolations_of_another_system_are_recognised_by_all_ranks() {
         let matrix = part::<f64>(&backend, group, &a, &starts)?;
         Ok(Amg::<f32>::from_interpolations(&matrix, &shared(), saved.clone()).err().unwrap())
     });
-    let want = "the saved interpolations belong to another system: the matrix has 35152 rows and 171704 entries and had 3456 \
-                and 16416";
+    let want = "the saved interpolations belong to another system: the matrix has 4394 rows and 20956 entries and had 432 \
+                and 1944";
     errors.unwrap().iter().for_each(|error| assert_eq!(error.to_string(), want));
 }
 
@@ -306,7 +306,7 @@ fn what_one_rank_refuses_all_refuse() {
             .to_string()
     };
     assert_eq!(
-        said(&poisson_2d(100), cycling(gauss_seidel)),
+        said(&poisson_2d(40), cycling(gauss_seidel)),
         "the smoother `gauss_seidel` of `amg` does not run on several ranks; choose `l1_jacobi` or `chebyshev`, or one rank"
     );
     let n = 10_000;

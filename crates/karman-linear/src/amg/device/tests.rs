@@ -149,7 +149,7 @@ fn ranks_make_the_levels_of_one() {
     let all = [
         of(300, 40),
         of(0, 40),
-        of(6000, 40),
+        of(1000, 40),
         AmgParams { pairwise_passes: 0, ..of(300, 40) },
         AmgParams { pairwise_passes: 2, drop_tolerance: 0.0, ..of(300, 40) },
         AmgParams { interpolation_entries: 5, max_levels: 3, ..of(300, 40) },
@@ -171,13 +171,13 @@ fn ranks_make_the_levels_of_one() {
         }
     };
     // Three chunks of rows, so that some of seven ranks have none.
-    compare(BackendKind::Cpu, &irregular(17), &all, &[2, 7]);
-    compare(BackendKind::Cpu, &shuffled(&irregular(14)), &all[3..5], &[2]);
-    compare(BackendKind::Cpu, &one_sided(&irregular(17)), &all[..1], &[3]);
+    compare(BackendKind::Cpu, &irregular(9), &all, &[2, 7]);
+    compare(BackendKind::Cpu, &shuffled(&irregular(7)), &all[3..5], &[2]);
+    compare(BackendKind::Cpu, &one_sided(&irregular(9)), &all[..1], &[3]);
     for kind in devices().iter().map(Backend::kind) {
         // Software devices are slow.
         let params = if kind == BackendKind::Cuda { &all[..] } else { &all[3..4] };
-        compare(kind, &irregular(14), params, &[2]);
+        compare(kind, &irregular(7), params, &[2]);
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn run_processes(
     said.into_iter().map(Result::unwrap).collect()
 }
 
-const BLOCK: &str = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"mixed\"\njitter = 0.2";
+const BLOCK: &str = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [10, 10, 10]\nelement = \"mixed\"\njitter = 0.2";
 
 const IN_TIME: &str = "source = \"if(x > 0.5, 100*sin(t), 3)\"\n[initial]\ntemperature = \"300 + 10*x\"\n[time]\nmethod = \"bdf2\"\n\
     step = 0.01\nend = 0.04\n[linear_solver]\nrelative_tolerance = 1e-6\n[checkpoint]\nevery = 0.02\n[boundary]\n\

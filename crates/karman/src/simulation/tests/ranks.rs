@@ -1,6 +1,7 @@
 //! Several ranks: the files of one rank, and what they refuse.
 
 use super::*;
+use crate::backend::HOST_CHUNK;
 use crate::backend::testing::devices;
 use crate::mesh::files::write_mesh;
 use crate::mesh::testing;
@@ -84,11 +85,11 @@ pub(super) fn assert_files_of_ranks(case: &dyn Fn(usize) -> String, ranks: &[usi
 }
 
 /// Seven chunks of cells.
-pub(super) const CHUNKS: u64 = 6 * 4096 + 1;
+pub(super) const CHUNKS: u64 = 6 * HOST_CHUNK as u64 + 1;
 
 #[test]
 fn a_steady_corrected_solution_on_tetrahedra_has_the_bits_of_one_rank() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\n\
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 9]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
     let rest = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[linear_solver]\nrelative_tolerance = 1e-4\n[boundary]\n\
                 xmin.temperature = \"300 + y\"\nxmax.convection = { coefficient = 3.0, ambient = 250.0 }\n\
@@ -101,7 +102,7 @@ fn solutions_on_tetrahedra_of_gmsh_have_the_bits_of_one_rank() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cube.msh");
     let raw = testing::gmsh("cube_tetrahedron_medium");
-    write_mesh(&file, &testing::with_halved_edges(&testing::with_halved_edges(&raw))).unwrap();
+    write_mesh(&file, &testing::with_halved_edges(&raw)).unwrap();
     let mesh = format!("[mesh]\nfile = {file:?}\n");
     let boundary = "[boundary]\nxmin.temperature = \"300 + y\"\nxmax.convection = { coefficient = 3.0, ambient = 250.0 }\n\
                     ymin.heat_flux = 5.0\nymax.temperature = 310.0\nzmin = \"insulated\"\nzmax = \"insulated\"";
@@ -116,7 +117,7 @@ fn solutions_on_tetrahedra_of_gmsh_have_the_bits_of_one_rank() {
 
 #[test]
 fn an_unsteady_solution_on_mixed_elements_has_the_bits_of_one_rank() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"mixed\"\njitter = 0.2";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [11, 11, 11]\nelement = \"mixed\"\njitter = 0.2";
     let rest = "source = \"if(x > 0.5, 100*sin(t), 3)\"\n[initial]\ntemperature = \"300 + 10*x\"\n[time]\nstep = 0.01\n\
                 end = 0.03\n[linear_solver]\nrelative_tolerance = 1e-6\n[checkpoint]\nevery = 0.02\n[boundary]\n\
                 xmin.temperature = \"300 + 100*sin(20*t)*y\"\nxmax.temperature = \"300 + t\"\n\
@@ -127,7 +128,7 @@ fn an_unsteady_solution_on_mixed_elements_has_the_bits_of_one_rank() {
 
 #[test]
 fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
-    let mesh = "# 2D\n[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [160, 160]\nelement = \"mixed\"\njitter = 0.2";
+    let mesh = "# 2D\n[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [48, 48]\nelement = \"mixed\"\njitter = 0.2";
     let time =
         "[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\ncfl = 20\nend = 0.0005\n";
     let rest = format!(
@@ -144,7 +145,7 @@ fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
 
 #[test]
 fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [26, 26, 26]";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [13, 13, 13]";
     let rest = "[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.04\n[checkpoint]\n\
                 every = 0.02\n[linear_solver]\npreconditioner = \"jacobi\"\n[boundary]\nxmin.temperature = 400.0\n\
                 xmax = \"insulated\"\nymin = \"insulated\"\nymax.temperature = \"300 + 100*t\"\nzmin = \"insulated\"\n\
@@ -181,24 +182,24 @@ fn multigrid_on_tetrahedra_of_gmsh_has_the_bits_of_one_rank() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cube.msh");
     let raw = testing::gmsh("cube_tetrahedron_medium");
-    write_mesh(&file, &testing::with_halved_edges(&testing::with_halved_edges(&raw))).unwrap();
+    write_mesh(&file, &testing::with_halved_edges(&raw)).unwrap();
     let mesh = format!("[mesh]\nfile = {file:?}\n");
     let steady = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[linear_solver]\npreconditioner = \"amg\"\n\
-                  amg.replicate_rows = 3000\n";
+                  amg.replicate_rows = 400\n";
     compare(&mesh, &format!("{steady}{CUBE}"), CHUNKS);
     let cycles = "nonorthogonal_correction = false\nsource = \"10*x\"\n[linear_solver]\nmethod = \"multigrid\"\n\
-                  relative_tolerance = 1e-5\namg = { replicate_rows = 3000, cycle = \"k\", smoother = \"chebyshev\" }\n";
+                  relative_tolerance = 1e-5\namg = { replicate_rows = 400, cycle = \"k\", smoother = \"chebyshev\" }\n";
     compare(&mesh, &format!("{cycles}{CUBE}"), CHUNKS);
 }
 
 #[test]
 fn multigrid_on_jittered_and_mixed_elements_has_the_bits_of_one_rank() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\n\
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 9]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
-    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n";
+    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 400\n";
     compare(mesh, &format!("source = \"10*x\"\n{solver}{CUBE}"), CHUNKS);
     // The first step of BDF2 has another matrix: its hierarchy is updated.
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"mixed\"\njitter = 0.2";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [11, 11, 11]\nelement = \"mixed\"\njitter = 0.2";
     let time = "[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.04\n[checkpoint]\n\
                 every = 0.02\n";
     compare(mesh, &format!("{time}{solver}{CUBE}"), CHUNKS);
@@ -217,18 +218,18 @@ fn multigrid_that_auto_selects_in_2d_has_the_bits_of_one_rank() {
 
 #[test]
 fn a_hierarchy_of_three_ranks_goes_on_with_one_and_four() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\n\
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 9]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
     let rest = format!(
         "nonorthogonal_correction = false\n[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.04\n\
-         [checkpoint]\nevery = 0.02\n[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n{CUBE}"
+         [checkpoint]\nevery = 0.02\n[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 400\n{CUBE}"
     );
     continues_with_one_and_four(&|ranks| case(mesh, &rest, ranks));
 }
 
 #[test]
 fn parts_smaller_than_a_chunk_agree_to_round_off_with_a_warning() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [8, 8, 8]\nelement = \"tetrahedron\"\njitter = 0.2";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [4, 4, 4]\nelement = \"tetrahedron\"\njitter = 0.2";
     let rest = "[linear_solver]\nrelative_tolerance = 1e-13\n[boundary]\nxmin.temperature = 1.0\nxmax.temperature = 2.0\n\
                 ymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
     let warnings = agrees_to_round_off(&|ranks| case(mesh, rest, ranks), "temperature");
@@ -270,7 +271,7 @@ fn a_steady_solve_of_several_ranks_is_stopped() {
 
 #[test]
 fn an_invalid_value_on_one_rank_is_the_error_of_the_run() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [21, 21, 21]";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [11, 11, 11]";
     let rest = "source = \"if(x > 0.9, 1/(t - 0.02), 0)\"\n[initial]\ntemperature = 1.0\n[time]\nmethod = \"backward_euler\"\n\
                 step = 0.01\nend = 0.1\n[linear_solver]\npreconditioner = \"jacobi\"\n[boundary]\nxmin.temperature = 1.0\n\
                 xmax.temperature = 2.0\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
@@ -314,7 +315,7 @@ fn cases_of_one_rank_are_refused_by_name() {
 
 #[test]
 fn devices_of_ranks_have_the_bits_of_one() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [14, 14, 14]\nelement = \"tetrahedron\"\n\
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [7, 7, 7]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
     let rest = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[initial]\ntemperature = \"300 + x\"\n[time]\nstep = 0.01\n\
                 end = 0.02\n[linear_solver]\npreconditioner = \"chebyshev\"\nrelative_tolerance = 1e-3\n[boundary]\n\
@@ -322,7 +323,7 @@ fn devices_of_ranks_have_the_bits_of_one() {
                 ymin.heat_flux = 5.0\nymax.temperature = 310.0\nzmin = \"insulated\"\nzmax = \"insulated\"";
     // Meshes of a few chunks: software devices are slow.
     compare_on_devices(&|ranks| case(mesh, rest, ranks), &[3]);
-    let (mesh, amg) = (mesh.replace("14", "12"), rest.replace("chebyshev", "amg"));
+    let (mesh, amg) = (mesh.replace("7", "6"), rest.replace("chebyshev", "amg"));
     compare_on_devices(&|ranks| case(&mesh, &amg, ranks), &[2]);
 }
 
@@ -356,8 +357,8 @@ pub(super) fn on_devices(
 
 #[test]
 fn nodes_on_devices_of_ranks_have_the_bits_of_one() {
-    // 9261 nodes, more than two chunks.
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"tetrahedron\"\n\
+    // 1331 nodes, more than two chunks.
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [10, 10, 10]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
     let rest = "discretization = \"node\"\nconductivity = \"1 + x*y\"\nsource = \"10*x\"\n[initial]\n\
                 temperature = \"300 + x\"\n[time]\nstep = 0.01\nend = 0.02\n[linear_solver]\n\

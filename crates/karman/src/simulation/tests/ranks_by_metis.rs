@@ -179,7 +179,7 @@ fn flows_in_tetrahedra_of_gmsh_agree_with_one_rank() {
 /// Chunks of vectors begin on one rank and end on the next where parts have more than a chunk.
 #[test]
 fn parts_larger_than_a_chunk_agree_with_one_rank() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\njitter = 0.25\n";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 9]\nelement = \"tetrahedron\"\njitter = 0.25\n";
     let flow = "[incompressible]\nkinematic_viscosity = 0.01\n";
     let boundary = "[boundary]\nxmin.velocity_inlet = [1.0, 0.0, 0.0]\nxmax.pressure_outlet = 0.0\nymin = \"no_slip\"\nymax = \"slip\"\n\
                     zmin.moving_wall = [0.3, 0.1, 0.0]\nzmax = \"no_slip\"\n";

@@ -2,6 +2,7 @@
 
 use super::ranks::{assert_files_of_ranks, case, continues_with_one_and_four, results};
 use super::*;
+use crate::backend::HOST_CHUNK;
 use crate::mesh::files::write_mesh;
 use crate::mesh::testing;
 
@@ -16,7 +17,7 @@ fn compare(mesh: &str, rest: &str, ranks: &[usize]) {
     let summary: serde_json::Value = serde_json::from_slice(&want["summary.json"]).unwrap();
     let most = ranks.iter().max().unwrap() - 1;
     let nodes = summary["mesh"]["nodes"].as_u64().unwrap();
-    assert!(nodes > most as u64 * 4096, "{}", summary["mesh"]);
+    assert!(nodes > (most * HOST_CHUNK) as u64, "{}", summary["mesh"]);
     assert_files_of_ranks(&case, ranks, &want);
 }
 
@@ -28,16 +29,16 @@ fn tetrahedra_of_gmsh_have_the_bits_of_one_rank() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cube.msh");
     let raw = testing::gmsh("cube_tetrahedron_fine");
-    write_mesh(&file, &testing::with_halved_edges(&testing::with_halved_edges(&raw))).unwrap();
+    write_mesh(&file, &testing::with_halved_edges(&raw)).unwrap();
     let mesh = format!("[mesh]\nfile = {file:?}\n");
-    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n";
+    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 400\n";
     let rest = format!("conductivity = \"1 + x*y\"\n{IN_TIME}{solver}{SIDES}");
     compare(&mesh, &rest, &[2, 3, 4, 7]);
 }
 
 #[test]
 fn mixed_elements_have_the_bits_of_one_rank() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [29, 29, 29]\nelement = \"mixed\"\njitter = 0.2";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [14, 14, 14]\nelement = \"mixed\"\njitter = 0.2";
     let steady = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[linear_solver]\npreconditioner = \"chebyshev\"\n\
                   relative_tolerance = 1e-4\n";
     compare(
@@ -55,7 +56,7 @@ fn mixed_elements_have_the_bits_of_one_rank() {
 
 #[test]
 fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
-    let mesh = "# 2D\n[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [160, 160]\nelement = \"mixed\"\njitter = 0.2";
+    let mesh = "# 2D\n[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [56, 56]\nelement = \"mixed\"\njitter = 0.2";
     let walls = "[boundary]\nxmin.temperature = 400.0\nxmax = \"insulated\"\nymin.temperature = \"300 + 10*x\"\nymax = \"insulated\"";
     let time = "[initial]\ntemperature = 300.0\n[time]\nmethod = \"crank_nicolson\"\ncfl = 20\nend = 0.0005\n";
     compare(mesh, &format!("{time}{walls}"), &[2, 3, 4, 7]);
@@ -67,21 +68,24 @@ fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
 
 #[test]
 fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [26, 26, 26]";
-    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n";
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [13, 13, 13]";
+    let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 400\n";
     let rest = format!("discretization = \"node\"\n{IN_TIME}{solver}{SIDES}");
     continues_with_one_and_four(&|ranks| case(mesh, &rest, ranks));
 }
 
 #[test]
 fn parts_with_few_nodes_are_warned_of() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"";
+    let mesh =
+        "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [8, 8, 8]\nelement = \"tetrahedron\"";
     let rest = format!("discretization = \"node\"\n{IN_TIME}{SIDES}");
     let folder = tempfile::tempdir().unwrap();
     let simulation = new(&case(mesh, &rest, 3), folder.path()).unwrap();
     let said = simulation.warnings().join("\n");
     // The cells would have been enough.
-    let want = "ranks = 3: of 5832 nodes a part has fewer than the 4096 that a sum takes together, so that results agree with those of \
-                one rank to round-off; up to 2 ranks have its bits";
-    assert!(said.contains(want), "{said}");
+    let want = format!(
+        "ranks = 3: of 729 nodes a part has fewer than the {HOST_CHUNK} that a sum takes together, so that results agree with those of \
+         one rank to round-off; up to 2 ranks have its bits"
+    );
+    assert!(said.contains(&want), "{said}");
 }
