@@ -27,6 +27,19 @@ pub fn copy_to_range<F: Element>(i: usize, x: &View<F>, first: usize, y: &mut Se
     y[first + i] = x[i];
 }
 
+/// y_(to + i) ← x_(from + e_i) for entries e. Traffic 4 + 2s.
+#[kernel]
+pub fn copy_entries_to_range<F: Element>(
+    i: usize,
+    x: &View<F>,
+    from: usize,
+    entries: &View<u32>,
+    to: usize,
+    y: &mut Segment<F>,
+) {
+    y[to + i] = x[from + entries[i] as usize];
+}
+
 /// y ← a, the same everywhere. Traffic s.
 #[kernel(out(y), unroll(4))]
 pub fn fill<F: Element>(_i: usize, a: F) -> F {
@@ -174,6 +187,22 @@ mod tests {
             scale(backend, n, F::literal(0.5), &mut y);
             backend.read(&y).unwrap()
         })
+    }
+
+    #[test]
+    fn listed_entries_are_copied_on_every_backend() {
+        for backend in everywhere() {
+            for n in SIZES {
+                let x: Vec<f64> = values(n + 3, 1);
+                let entries: Vec<u32> = (0..n as u32).rev().step_by(2).collect();
+                let mut y = backend.zeros(entries.len() + 2);
+                let (of, list) = (backend.upload(x.clone()), backend.upload(entries.clone()));
+                copy_entries_to_range(&backend, entries.len(), &of, 3, &list, 1, &mut y);
+                let copied = entries.iter().map(|entry| x[3 + *entry as usize]);
+                let want: Vec<f64> = [0.0].into_iter().chain(copied).chain([0.0]).collect();
+                assert_eq!(backend.read(&y).unwrap(), want, "{backend:?} {n}");
+            }
+        }
     }
 
     #[test]

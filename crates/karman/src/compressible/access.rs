@@ -47,10 +47,18 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError`] where a prescribed value is not a number or the backend failed.
     pub fn refresh(&mut self) -> Result<(), CompressibleError> {
-        let time = self.state.time;
-        self.boundary.set_time(&self.backend, time)?;
+        self.refresh_boundary()?;
         self.reconstruct(Means::Now);
         Ok(())
+    }
+
+    /// Sets states outside the boundary alone to those of the current time.
+    ///
+    /// # Errors
+    /// As [`CompressibleSolver::refresh`].
+    pub fn refresh_boundary(&mut self) -> Result<(), CompressibleError> {
+        let time = self.state.time;
+        Ok(self.boundary.set_time(&self.backend, time)?)
     }
 
     /// The values of a buffer in double precision.

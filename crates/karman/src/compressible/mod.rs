@@ -12,6 +12,7 @@ pub mod conditions;
 mod derived;
 pub mod descriptor;
 mod detection;
+mod entries;
 pub mod error;
 pub mod face_points;
 pub mod flux;
@@ -42,6 +43,7 @@ pub use conditions::{
 };
 pub use derived::CellQuantity;
 pub use descriptor::DESCRIPTOR;
+pub use entries::PackedCells;
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;

@@ -22,7 +22,7 @@ type Vector = [f64; 3];
 
 /// Points of cells, for [`CompressibleSolver::at_points`].
 pub struct CellPoints<F: Real> {
-    cells: Buffer<u32>,
+    pub(super) cells: Buffer<u32>,
     offsets: Buffer<F>,
     states: Buffer<F>,
 }
@@ -235,7 +235,7 @@ pub struct BoundaryLoad<F: Real> {
 
 /// A group of boundary faces, for [`CompressibleSolver::loads`].
 pub struct LoadedFaces<F: Real> {
-    faces: Buffer<u32>,
+    pub(super) faces: Buffer<u32>,
     /// From the centre of moments to the centroid of the cell: `[3][faces]`.
     arms: Buffer<F>,
     partials: Partials,

@@ -3,9 +3,10 @@
 //! step downloads only the requested numbers.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::backend::{Backend, Buffer, View};
+use crate::backend::{Backend, BackendError, Buffer, View};
 use crate::real::Real;
 use karman_backend::prelude::*;
+use std::sync::Arc;
 
 /// One functional Σ w_i T_i + Σ u_j v_j + Σ l_h (M dT/dt − s)_h, the last over Dirichlet nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +58,15 @@ pub struct Functionals<F: Real> {
     values: Weights<F>,
     dirichlet: Weights<F>,
     results: Buffer<F>,
+    involved: Option<Involved>,
+}
+
+/// The unknowns of all functionals.
+struct Involved {
+    /// Ascending.
+    unknowns: Arc<[u32]>,
+    /// The number of each item among them.
+    items: Buffer<u32>,
 }
 
 /// Weights of each functional, by rows.
@@ -68,7 +78,12 @@ struct Weights<F: Real> {
 
 impl<F: Real> Weights<F> {
     fn view(&self) -> WeightRows<'_, F> {
-        let Weights { offsets, items, weights } = self;
+        self.with_items(&self.items)
+    }
+
+    /// With other numbers of the items.
+    fn with_items<'a>(&'a self, items: &'a Buffer<u32>) -> WeightRows<'a, F> {
+        let Weights { offsets, weights, .. } = self;
         WeightRows { offsets: offsets.view(), items: items.view(), weights: weights.view() }
     }
 
@@ -96,6 +111,7 @@ impl<F: Real> Functionals<F> {
             values: Weights::new(backend, list.iter().map(|f| &f.values)),
             dirichlet: Weights::new(backend, list.iter().map(|f| &f.dirichlet)),
             results: backend.zeros(list.len()),
+            involved: None,
         }
     }
 
@@ -109,6 +125,30 @@ impl<F: Real> Functionals<F> {
         !self.dirichlet.items.is_empty()
     }
 
+    /// The unknowns and the prescribed values of all of them.
+    pub fn items(&self) -> [&Buffer<u32>; 2] {
+        [&self.unknowns.items, &self.values.items]
+    }
+
+    /// The unknowns that they involve, ascending.
+    ///
+    /// # Errors
+    /// [`BackendError`] where the device failed.
+    pub fn involved(&mut self, backend: &Backend) -> Result<Arc<[u32]>, BackendError> {
+        if let Some(involved) = &self.involved {
+            return Ok(involved.unknowns.clone());
+        }
+        let items = backend.read(&self.unknowns.items)?;
+        let mut unknowns = items.clone();
+        unknowns.sort_unstable();
+        unknowns.dedup();
+        let number = |unknown: &u32| unknowns.partition_point(|other| other < unknown) as u32;
+        let items = backend.upload(items.iter().map(number).collect());
+        let unknowns: Arc<[u32]> = unknowns.into();
+        self.involved = Some(Involved { unknowns: unknowns.clone(), items });
+        Ok(unknowns)
+    }
+
     /// Evaluates all of them; the results stay on the backend.
     pub fn evaluate(
         &mut self,
@@ -117,10 +157,33 @@ impl<F: Real> Functionals<F> {
         prescribed: &Buffer<F>,
         load: &Buffer<F>,
     ) -> &Buffer<F> {
+        self.evaluate_rows((backend, false), field, prescribed, load)
+    }
+
+    /// As [`Functionals::evaluate`], from the values of the unknowns of [`Functionals::involved`] alone.
+    pub fn evaluate_involved(
+        &mut self,
+        backend: &Backend,
+        values: &Buffer<F>,
+        prescribed: &Buffer<F>,
+        load: &Buffer<F>,
+    ) -> &Buffer<F> {
+        self.evaluate_rows((backend, true), values, prescribed, load)
+    }
+
+    fn evaluate_rows(
+        &mut self,
+        (backend, of_involved): (&Backend, bool),
+        field: &Buffer<F>,
+        prescribed: &Buffer<F>,
+        load: &Buffer<F>,
+    ) -> &Buffer<F> {
+        let involved = self.involved.as_ref().filter(|_| of_involved);
+        let items = involved.map_or(&self.unknowns.items, |involved| &involved.items);
         evaluate_functionals(
             backend,
             self.results.len(),
-            &self.unknowns.view(),
+            &self.unknowns.with_items(items),
             field,
             &self.values.view(),
             prescribed,

@@ -266,6 +266,17 @@ impl<F: Real> Heat<F> {
         &self.temperature
     }
 
+    /// A copy of the temperature of some unknowns.
+    ///
+    /// # Errors
+    /// [`BackendError`] where the backend failed.
+    pub fn temperature_of(&self, unknowns: &[u32]) -> Result<Vec<F>, BackendError> {
+        let (backend, n) = (&self.backend, unknowns.len());
+        let (unknowns, mut found) = (backend.upload_slice(unknowns), backend.zeros(n));
+        blas::copy_entries_to_range(backend, n, &self.temperature, 0, &unknowns, 0, &mut found);
+        backend.read(&found)
+    }
+
     /// A copy of the temperature of each unknown.
     ///
     /// # Errors

@@ -97,4 +97,15 @@ impl<F: Real> WholeHeat<F> {
         let (prescribed, load) = (self.prescribed.value(), self.dirichlet_nodes.load());
         Ok(functionals.evaluate(&self.backend, &self.temperature, prescribed, load))
     }
+
+    /// As [`WholeHeat::evaluate`] of functionals that need no load, from the temperatures of the unknowns that they involve.
+    pub fn evaluate_involved<'a>(
+        &self,
+        functionals: &'a mut Functionals<F>,
+        temperatures: &[F],
+    ) -> &'a Buffer<F> {
+        let temperatures = self.backend.upload_slice(temperatures);
+        let (prescribed, load) = (self.prescribed.value(), self.dirichlet_nodes.load());
+        functionals.evaluate_involved(&self.backend, &temperatures, prescribed, load)
+    }
 }

@@ -201,6 +201,33 @@ impl<F: Real> IncompressibleSolver<F> {
         Ok(FieldData::of_axial(mesh.dimension, &self.vorticity_of(mesh, samples)?))
     }
 
+    /// Buffers for derived fields of the cells of this flow, of a part those of its own cells.
+    pub fn derived_buffers(&self) -> DerivedBuffers<F> {
+        let (backend, dimension) = (&self.flow.backend, self.dimension());
+        let own = DerivedBuffers::new(backend, self.flow.n_cells(), dimension);
+        let with_ghosts = self.flow.faces.cells.n_local();
+        let gradients = (0..dimension).map(|_| backend.zeros(3 * with_ghosts)).collect();
+        DerivedBuffers { gradients, ..own }
+    }
+
+    /// The components of a field that follows from the gradients of the scheme in each cell, `[components][n_cells]` with their number;
+    /// none of other fields.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn local_field(
+        &self,
+        field: DerivedField,
+    ) -> Result<Option<(usize, Vec<f64>)>, IncompressibleError> {
+        if field == DerivedField::Streamfunction || !self.has_velocity_gradients() {
+            return Ok(None);
+        }
+        let mut buffers = self.derived_buffers();
+        let components = self.derived(field, &mut buffers);
+        let read = components.iter().map(|component| self.read_f64(component));
+        Ok(Some((components.len(), read.collect::<Result<Vec<_>, _>>()?.concat())))
+    }
+
     /// The components of a local field at the current level, computed on the backend from the gradients of the
     /// scheme; see [`IncompressibleSolver::has_velocity_gradients`].
     pub fn derived<'b>(

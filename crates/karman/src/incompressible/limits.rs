@@ -15,6 +15,7 @@
 //! In a cell C is Δt Σ|F| / 2V and R the ratio of that rate to ν Σa / 2dV, d the dimension.
 
 use super::{Convection, FlowCondition, IncompressibleError, IncompressibleSolver, TimeScheme};
+use crate::backend::blas;
 use crate::mesh::Mesh;
 use crate::real::Real;
 use std::ops::{Add, Mul};
@@ -164,18 +165,59 @@ impl CourantLimits {
 }
 
 /// Cells beyond the limits of the numerics.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellLimits {
-    /// The fraction of cells whose Courant number exceeds the limit.
-    pub beyond_courant: f64,
+    /// Number of cells.
+    pub cells: usize,
+    /// Number of cells whose Courant number exceeds the limit.
+    pub beyond_courant: usize,
     /// The largest Courant number.
     pub courant: f64,
-    /// The fraction of cells whose Péclet number max(|u|h/ν, |u|h/κ) exceeds 2.
-    pub beyond_peclet: f64,
+    /// Number of cells whose Péclet number max(|u|h/ν, |u|h/κ) exceeds 2.
+    pub beyond_peclet: usize,
     /// The largest Péclet number; infinite without viscosity.
     pub peclet: f64,
     /// Whether it is that of the temperature: κ < ν.
     pub is_thermal: bool,
+}
+
+impl CellLimits {
+    /// A count as a fraction of the cells.
+    pub fn share(&self, count: usize) -> f64 {
+        count as f64 / self.cells.max(1) as f64
+    }
+
+    /// With the cells of another part of the mesh.
+    pub fn joined(self, other: CellLimits) -> CellLimits {
+        CellLimits {
+            cells: self.cells + other.cells,
+            beyond_courant: self.beyond_courant + other.beyond_courant,
+            courant: self.courant.max(other.courant),
+            beyond_peclet: self.beyond_peclet + other.beyond_peclet,
+            peclet: self.peclet.max(other.peclet),
+            is_thermal: self.is_thermal || other.is_thermal,
+        }
+    }
+
+    /// As numbers, for another process.
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let counts = [self.cells, self.beyond_courant, self.beyond_peclet].map(|n| n as f64);
+        let largest = [self.courant, self.peclet, f64::from(u8::from(self.is_thermal))];
+        [counts, largest].concat()
+    }
+
+    /// From the numbers of [`CellLimits::to_numbers`].
+    pub fn from_numbers(numbers: &[f64]) -> CellLimits {
+        let count = |k: usize| numbers[k] as usize;
+        CellLimits {
+            cells: count(0),
+            beyond_courant: count(1),
+            courant: numbers[3],
+            beyond_peclet: count(2),
+            peclet: numbers[4],
+            is_thermal: numbers[5] > 0.0,
+        }
+    }
 }
 
 impl<F: Real> IncompressibleSolver<F> {
@@ -212,18 +254,18 @@ impl<F: Real> IncompressibleSolver<F> {
             beyond_courant += usize::from(convective * step > limits.at(reynolds));
             beyond_peclet += usize::from(reynolds * prandtl.max(1.0) > 2.0);
         }
-        let share = |count: usize| count as f64 / rate.len().max(1) as f64;
         Ok(CellLimits {
-            beyond_courant: share(beyond_courant),
+            cells: viscous.len(),
+            beyond_courant,
             courant,
-            beyond_peclet: share(beyond_peclet),
+            beyond_peclet,
             peclet,
             is_thermal: prandtl > 1.0,
         })
     }
 
     /// The backflow through each outlet, by the index of its patch, and the flow through the whole boundary,
-    /// Σ|F| / 2. Copies the fluxes to the host; without outlets there is nothing to copy, and both are empty.
+    /// Σ|F| / 2. Copies the fluxes there to the host; without outlets there is nothing to copy, and both are empty.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -232,20 +274,28 @@ impl<F: Real> IncompressibleSolver<F> {
         mesh: &Mesh,
         conditions: &[FlowCondition],
     ) -> Result<(Vec<(usize, f64)>, f64), IncompressibleError> {
-        if !conditions.iter().any(|condition| condition.data().is_outlet) {
+        if !has_outlet(conditions) {
             return Ok((vec![], 0.0));
         }
-        let flux = self.read_f64(&self.flow.flux)?;
-        let boundary = &flux[mesh.n_interior_faces()..];
-        let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
+        let (backend, inner) = (&self.flow.backend, mesh.n_interior_faces());
+        let mut boundary = backend.zeros(mesh.n_faces() - inner);
+        blas::copy_from_range(backend, boundary.len(), &self.flow.flux, inner, &mut boundary);
+        let flux = self.read_f64(&boundary)?;
+        let through = flux.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
         let patches = mesh.patches.iter().zip(conditions).enumerate();
         let outlets = patches.filter(|(_, (_, condition))| condition.data().is_outlet);
         let backflow = outlets.map(|(place, (patch, _))| {
-            let inward = flux[patch.faces.clone()].iter().filter(|f| **f < 0.0);
+            let faces = patch.faces.start - inner..patch.faces.end - inner;
+            let inward = flux[faces].iter().filter(|f| **f < 0.0);
             (place, inward.fold(0.0, |sum, f| sum - f))
         });
         Ok((backflow.collect(), through))
     }
+}
+
+/// Whether a patch is an outlet.
+pub fn has_outlet(conditions: &[FlowCondition]) -> bool {
+    conditions.iter().any(|condition| condition.data().is_outlet)
 }
 
 #[cfg(test)]

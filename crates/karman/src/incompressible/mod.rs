@@ -12,6 +12,7 @@ mod collocated;
 mod conditions;
 mod derived;
 pub mod descriptor;
+mod entries;
 mod error;
 mod flow;
 mod flow_dependent_pressure;
@@ -67,6 +68,7 @@ pub use conditions::{
 };
 pub use derived::{DerivedBuffers, DerivedField};
 pub use descriptor::DESCRIPTOR;
+pub use entries::{Entries, PackedEntries, PartEntries};
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
 pub use moments::MomentFaces;

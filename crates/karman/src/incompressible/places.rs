@@ -4,7 +4,7 @@ use crate::real::Real;
 use std::ops::Range;
 
 /// Where the values of an array of a flow are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// In cells, `[components][n_cells]`, with ghosts.
     Cells,
@@ -97,7 +97,7 @@ impl PartPlaces {
     }
 
     /// Entries of the whole mesh whose values the part hands over: its own in cells and of unknowns, else all that it has.
-    fn handed_over(&self, place: Place) -> &[u32] {
+    pub(super) fn handed_over(&self, place: Place) -> &[u32] {
         match place {
             Place::Cells => self.all(Place::OwnCells),
             Place::Fluxes => self.unknowns.fluxes.own(),
@@ -129,11 +129,19 @@ impl PartPlaces {
         let n = whole.len() / components;
         for k in 0..components {
             let (component, rest) = values.split_at(entries.len());
-            for (value, i) in component.iter().zip(entries) {
-                whole[k * n + *i as usize] = *value;
+            let whole = &mut whole[k * n..(k + 1) * n];
+            if let Place::Cells | Place::OwnCells = place {
+                whole[self.own.clone()].copy_from_slice(component);
+            } else {
+                component.iter().zip(entries).for_each(|(value, i)| whole[*i as usize] = *value);
             }
             *values = rest;
         }
+    }
+
+    /// Number of values that the part hands over of an array of the whole mesh with `length` entries.
+    pub fn value_count(&self, place: Place, length: usize) -> usize {
+        self.handed_over(place).len() * self.components(place, length)
     }
 
     /// As numbers, for another process: the own cells, the number of all, and each list after its length.

@@ -62,14 +62,18 @@ impl ReferenceSpeed {
         (self.largest, self.force) = (self.largest.max(speed), self.force.max(force));
     }
 
-    /// The reference speed up to the current time of a flow; 0 where nothing sets the fluid in motion.
-    ///
-    /// # Errors
-    /// [`IncompressibleError::Backend`] where the device failed.
+    /// Whether the range of the temperature is needed.
+    pub fn needs_temperature(&self) -> bool {
+        self.buoyancy.is_some()
+    }
+
+    /// The reference speed up to the current time of a flow with this range of its temperature; 0 where nothing sets the fluid in
+    /// motion.
     pub fn update<F: Real>(
         &mut self,
         solver: &IncompressibleSolver<F>,
-    ) -> Result<f64, IncompressibleError> {
+        temperature: Option<(f64, f64)>,
+    ) -> f64 {
         let flow = &solver.flow;
         let (bounds, t) = (&flow.monitors.step_bounds, flow.clock.time);
         let all = !self.is_begun;
@@ -85,16 +89,13 @@ impl ReferenceSpeed {
         if self.force > 0.0 {
             largest = largest.max(of_force(self.force, true));
         }
-        if let (Some((factor, reference)), Some(temperature)) =
-            (self.buoyancy, solver.temperature())
-        {
-            let range = blas::range(&flow.backend, flow.n_cells(), temperature)?;
+        if let Some((factor, reference)) = self.buoyancy {
             let deviation =
-                range.map_or(0.0, |(low, high)| (high - reference).max(reference - low));
+                temperature.map_or(0.0, |(low, high)| (high - reference).max(reference - low));
             largest = largest.max(of_force(factor * deviation, self.is_periodic));
         }
         self.largest = largest;
-        Ok(largest)
+        largest
     }
 }
 
@@ -113,6 +114,15 @@ impl<F: Real> IncompressibleSolver<F> {
             square += largest * largest;
         }
         Ok(square.sqrt())
+    }
+
+    /// The least and the largest temperature, reduced on the backend; none where no value is a number.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn temperature_range(&self) -> Result<Option<(f64, f64)>, IncompressibleError> {
+        let Some(temperature) = self.temperature() else { return Ok(None) };
+        Ok(blas::range(&self.flow.backend, self.flow.n_cells(), temperature)?)
     }
 
     /// The cell of the largest speed, and this speed; copies the velocity to the host.

@@ -257,9 +257,10 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn mean_pressure(&self) -> Result<f64, IncompressibleError> {
-        let (backend, volume) = (&self.flow.backend, &self.flow.faces.volume);
-        let integral = blas::dot(backend, volume.len(), volume, self.pressure())?;
-        Ok(integral / blas::sum(backend, volume.len(), volume)?)
+        let (backend, volume, n) =
+            (&self.flow.backend, &self.flow.faces.volume, self.flow.n_cells());
+        let integral = blas::dot(backend, n, volume, self.pressure())?;
+        Ok(integral / blas::sum(backend, n, volume)?)
     }
 
     /// Whether the pressure is determined up to a constant only.

@@ -81,6 +81,14 @@ impl<F: Real> SurfaceDivergence<F> {
         }
     }
 
+    /// The boundary faces of the row of boundary face `b`; the rows are on the host.
+    pub(super) fn faces_of(&self, b: u32) -> impl Iterator<Item = u32> {
+        let offsets = self.offsets.as_host().unwrap_or_default();
+        let items = self.items.as_host().unwrap_or_default();
+        let row = offsets[b as usize] as usize..offsets[b as usize + 1] as usize;
+        items[row].iter().copied()
+    }
+
     /// The rows with ν.
     pub(super) fn view(&self, viscosity: f64) -> SurfaceDivergenceView<'_, F> {
         SurfaceDivergenceView {

@@ -4,6 +4,7 @@
 
 use super::location::Location;
 use super::partition::ArrayPlace;
+use super::rank_averages::{AveragesOfRanks, RankField};
 use super::{SimulationError, state_error};
 use crate::backend::{Backend, Buffer};
 use crate::case::{Average, Case};
@@ -13,6 +14,7 @@ use crate::io::checkpoint::{Checkpoint, CheckpointError, NamedArray};
 use crate::io::csv::short_number;
 use crate::real::Real;
 use crate::summary::NamedList;
+use std::sync::Arc;
 
 /// A part of a time step that is round-off of the time.
 const ROUND_OFF: f64 = 1e-9;
@@ -21,8 +23,6 @@ const ROUND_OFF: f64 = 1e-9;
 pub(super) trait Sampled<F: Real> {
     /// The sampled arrays of a field at the current level, on the backend, with the lengths of its [`Sampling`].
     fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError>;
-    /// The level subtracted from a field.
-    fn level(&self, field: &str) -> Result<f64, SimulationError>;
 }
 
 /// The samples of a field that an average takes.
@@ -44,6 +44,8 @@ pub(super) struct Averages<F: Real> {
     /// That of the fields.
     backend: Backend,
     fields: Vec<AveragedField<F>>,
+    /// Of several ranks, which accumulate those that are not linear functions of other arrays.
+    of_ranks: Option<Arc<dyn AveragesOfRanks>>,
     warnings_of_start: Vec<String>,
 }
 
@@ -78,8 +80,12 @@ struct AveragedField<F: Real> {
     field: String,
     /// The names of the components.
     names: Vec<String>,
-    /// The averages of the sampled arrays.
+    /// Lengths of the sampled arrays.
+    lengths: Vec<usize>,
+    /// The averages of the sampled arrays; empty where ranks accumulate them.
     sums: Vec<TimeAverage<F>>,
+    /// The number by which ranks know the field.
+    on_ranks: Option<usize>,
     /// Whether these are the components.
     is_direct: bool,
     /// T, the sum of the weights.
@@ -110,24 +116,52 @@ impl<F: Real> Averages<F> {
                     field: field.clone(),
                     probes: vec![vec![[0.0; 2]; names.len()]; probes],
                     names,
-                    sums: lengths.into_iter().map(sum).collect(),
+                    sums: lengths.iter().map(|n| sum(*n)).collect(),
+                    lengths,
+                    on_ranks: None,
                     is_direct,
                     duration: 0.0,
                     of_probes: 0.0,
                 });
             }
         }
-        Averages { backend: backend.clone(), fields, warnings_of_start: vec![] }
+        Averages { backend: backend.clone(), fields, of_ranks: None, warnings_of_start: vec![] }
     }
 
-    /// Adds the fields at the end of a step from one time to another.
+    /// Leaves the fields that are no linear functions of other arrays to the ranks, which `begin` to accumulate them.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn leave_to_ranks(
+        &mut self,
+        begin: impl FnOnce(Vec<RankField>) -> Result<Arc<dyn AveragesOfRanks>, SimulationError>,
+    ) -> Result<(), SimulationError> {
+        let mut left = vec![];
+        for of in self.fields.iter_mut().filter(|of| of.is_direct) {
+            of.on_ranks = Some(left.len());
+            let components = std::mem::take(&mut of.sums).len();
+            left.push(RankField { name: of.field.clone(), components, rms: of.average.rms });
+        }
+        if !left.is_empty() {
+            self.of_ranks = Some(begin(left)?);
+        }
+        Ok(())
+    }
+
+    /// Whether ranks accumulate all fields.
+    pub(super) fn are_on_ranks(&self) -> bool {
+        self.fields.iter().all(|of| of.on_ranks.is_some())
+    }
+
+    /// Adds the fields at the end of a step from one time to another, less their levels; `source` has those that ranks do not accumulate.
     ///
     /// # Errors
     /// [`SimulationError`] where the device failed.
     pub(super) fn add(
         &mut self,
         [before, after]: [f64; 2],
-        source: &mut impl Sampled<F>,
+        level: impl Fn(&str) -> f64,
+        mut source: Option<&mut impl Sampled<F>>,
     ) -> Result<(), SimulationError> {
         for of in &mut self.fields {
             let weight = after - before.max(of.average.start);
@@ -136,10 +170,13 @@ impl<F: Real> Averages<F> {
             }
             of.duration += weight;
             of.of_probes += weight;
-            let (level, fraction) = (source.level(&of.field)?, weight / of.duration);
-            let sampled = source.components(&of.field)?;
-            for (average, q) in of.sums.iter_mut().zip(sampled) {
-                average.add(&self.backend, q, level, fraction);
+            let (level, fraction) = (level(&of.field), weight / of.duration);
+            if let Some((ranks, field)) = self.of_ranks.as_ref().zip(of.on_ranks) {
+                ranks.add(field, level, fraction)?;
+            } else if let Some(source) = &mut source {
+                for (average, q) in of.sums.iter_mut().zip(source.components(&of.field)?) {
+                    average.add(&self.backend, q, level, fraction);
+                }
             }
         }
         Ok(())
@@ -148,6 +185,28 @@ impl<F: Real> Averages<F> {
     /// Whether the run has none.
     pub(super) fn is_empty(&self) -> bool {
         self.fields.is_empty()
+    }
+
+    /// Mean and variance of each sampled array of a field; the variance is empty where it is not accumulated.
+    fn moments(&self, of: &AveragedField<F>) -> Result<Vec<[Vec<f64>; 2]>, SimulationError> {
+        let Some((ranks, field)) = self.of_ranks.as_ref().zip(of.on_ranks) else {
+            let read = of.sums.iter().map(|average| Ok(average.read(&self.backend)?));
+            return read.collect();
+        };
+        let values = ranks.read(field)?;
+        let mut rest = &values[..];
+        let mut next = |n: usize| {
+            let (array, after) = rest.split_at(n);
+            rest = after;
+            array.to_vec()
+        };
+        let moments = |n: &usize| [next(*n), next(if of.average.rms { *n } else { 0 })];
+        Ok(of.lengths.iter().map(moments).collect())
+    }
+
+    /// Whether a field is averaged.
+    pub(super) fn have(&self, field: &str) -> bool {
+        self.fields.iter().any(|of| of.field == field)
     }
 
     /// Adds the values of the probes at the end of the last step.
@@ -190,14 +249,14 @@ impl<F: Real> Averages<F> {
             of.duration = before.duration;
             of.of_probes = before.of_probes;
             of.probes.clone_from(&before.probes);
-            for (average, old) in of.sums.iter_mut().zip(&before.sums) {
-                let [mean, variance] = old.read(&earlier.backend)?;
-                let mut values = transfer(mean);
+            let mut values = vec![];
+            for [mean, variance] in earlier.moments(before)? {
+                values.extend(transfer(mean));
                 if of.average.rms {
                     values.extend(transfer(variance).into_iter().map(|v| v.max(0.0)));
                 }
-                average.set(&self.backend, &values);
             }
+            of.set(&self.backend, self.of_ranks.as_deref(), &values)?;
         }
         Ok(())
     }
@@ -211,8 +270,8 @@ impl<F: Real> Averages<F> {
         let mut arrays = vec![];
         for of in &self.fields {
             let mut fields = vec![];
-            for average in &of.sums {
-                fields.extend(average.read(&self.backend).map_err(state_error)?.concat());
+            for moments in self.moments(of).map_err(state_error)? {
+                fields.extend(moments.concat());
             }
             let probes = of.probes.iter().flatten().flatten().copied().collect();
             arrays.push(NamedArray::reals(of.array("clock"), vec![of.average.start, of.duration]));
@@ -259,14 +318,9 @@ impl<F: Real> Averages<F> {
                 continue;
             };
             of.duration = *duration;
-            let n = of.sums.iter().map(TimeAverage::value_count).sum();
+            let n = of.lengths.iter().sum::<usize>() * (1 + usize::from(of.average.rms));
             let fields = checkpoint.reals(&of.array("fields"), &[n])?;
-            let mut rest = fields;
-            for average in &mut of.sums {
-                let (own, after) = rest.split_at(average.value_count());
-                average.set(&self.backend, own);
-                rest = after;
-            }
+            of.set(&self.backend, self.of_ranks.as_deref(), fields).map_err(state_error)?;
             let count = 2 * of.probes.iter().map(Vec::len).sum::<usize>();
             let probes = checkpoint.reals(&of.array("probes"), &[count])?;
             let pairs = of.probes.iter_mut().flatten().zip(probes.chunks_exact(2));
@@ -280,8 +334,7 @@ impl<F: Real> TimeAverages for Averages<F> {
     fn results(&self, linear: Linear<'_>) -> Result<Vec<AverageResult>, SimulationError> {
         let mut results = vec![];
         for of in self.fields.iter().filter(|of| of.duration > 0.0) {
-            let read = of.sums.iter().map(|average| average.read(&self.backend));
-            let mut read = read.collect::<Result<Vec<_>, _>>()?;
+            let mut read = self.moments(of)?;
             if !of.is_direct {
                 let means = read.into_iter().map(|[mean, _]| mean).collect();
                 let of_field = linear(&of.field, means)?;
@@ -335,6 +388,25 @@ impl<F: Real> TimeAverages for Averages<F> {
 }
 
 impl<F: Real> AveragedField<F> {
+    /// Replaces the mean of each sampled array, followed by its variance if there is one.
+    fn set(
+        &mut self,
+        backend: &Backend,
+        ranks: Option<&dyn AveragesOfRanks>,
+        values: &[f64],
+    ) -> Result<(), SimulationError> {
+        if let Some((ranks, field)) = ranks.zip(self.on_ranks) {
+            return ranks.set(field, values.to_vec());
+        }
+        let mut rest = values;
+        for average in &mut self.sums {
+            let (own, after) = rest.split_at(average.value_count());
+            average.set(backend, own);
+            rest = after;
+        }
+        Ok(())
+    }
+
     /// The names of the components of a result.
     fn component_names(&self, statistic: &str) -> Vec<String> {
         let name = self.average.name_of(&self.field, statistic);

@@ -89,12 +89,17 @@ impl<F: Real> CompressibleRun<F> {
         names.extend(&VELOCITY[..mesh.dimension]);
         names.push(PRESSURE);
         let unknown = |name: &&'static str| Unknown { name, has_mean_zero: false };
+        let monitors = Monitors::new(case, backend, place)?;
+        let monitored = if ranks == 1 { vec![] } else { monitors.cells(&flow) };
+        let computation = Computation::new(ranks, run_backend, own, whole, flow, monitored)?;
+        let mut averages = fields::averages(backend, case, mesh, &names);
+        computation.leave_averages_to_ranks(&mut averages)?;
         Ok(CompressibleRun {
-            monitors: Monitors::new(case, backend, place)?,
+            monitors,
             open_patches: OpenPatches::new(place, &problem.conditions, own.viscous.is_some()),
-            averages: fields::averages(backend, case, mesh, &names),
+            averages,
             buffers: fields::buffers(backend, case, mesh),
-            computation: Computation::new(ranks, run_backend, own, whole, flow)?,
+            computation,
             backend: backend.clone(),
             run_backend: run_backend.clone(),
             unknowns: names.iter().map(unknown).collect(),
@@ -105,12 +110,7 @@ impl<F: Real> CompressibleRun<F> {
     }
 
     fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
-        let values = self.computation.with_flow(|flow| {
-            let mut values = self.backend.zeros(flow.n_cells());
-            flow.cell_quantity(quantity, self.gas_constant, &mut values);
-            flow.read(&values)
-        })?;
-        Ok(values?)
+        self.computation.quantity(&self.backend, quantity, self.gas_constant)
     }
 
     fn no_field(&self, name: &str) -> SimulationError {
@@ -164,7 +164,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
             return Ok(Monitored::default());
         }
         let monitors = &mut self.monitors;
-        let monitored = self.computation.with_flow(|flow| monitors.evaluate(flow))??;
+        let monitored = self.computation.with_monitored(|flow| monitors.evaluate(flow))??;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }
@@ -175,10 +175,13 @@ impl<F: Real> Equation for CompressibleRun<F> {
             return Ok(());
         }
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
+        let (after, _) = computation.with_progress(CompressibleSolver::clock);
+        if averages.are_on_ranks() {
+            return averages.add([before, after], |_| 0.0, None::<&mut fields::Fields<'_, F>>);
+        }
         computation.with_flow(|flow| {
-            let (after, _) = flow.clock();
             let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
-            averages.add([before, after], &mut fields)
+            averages.add([before, after], |_| 0.0, Some(&mut fields))
         })?
     }
 

@@ -112,10 +112,6 @@ impl<F: Real> Sampled<F> for Box<dyn Computation<F>> {
     fn components(&mut self, _field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
         Ok(vec![self.on_backend()?])
     }
-
-    fn level(&self, _field: &str) -> Result<f64, SimulationError> {
-        Ok(0.0)
-    }
 }
 
 /// Functionals of the probes, then of the patches in rows; and for each line.
@@ -178,7 +174,8 @@ impl<F: Real> HeatRun<F> {
             lengths: lengths.clone(),
             is_direct: true,
         };
-        let averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
+        let mut averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
+        computation.leave_averages_to_ranks(&mut averages)?;
         Ok(HeatRun {
             backend,
             computation,
@@ -354,7 +351,8 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
         let (after, _) = self.clock();
-        self.averages.add([before, after], &mut self.computation)
+        let source = if self.averages.are_on_ranks() { None } else { Some(&mut self.computation) };
+        self.averages.add([before, after], |_| 0.0, source)
     }
 
     fn averages(&self) -> &dyn TimeAverages {

@@ -20,7 +20,7 @@ use super::partition::ArrayPlace;
 use super::prescribed::shared;
 use super::surface::SurfaceSamples;
 use super::{OutcomeKind, SimulationError, Transfer};
-use crate::backend::{Backend, Buffer, blas, converted};
+use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
     AdaptCase, Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface,
     ThermalCase, Value,
@@ -128,12 +128,15 @@ impl<F: Real> FlowRun<F> {
             .as_ref()
             .and_then(|thermal| temperature_bounds(thermal, place, numerics.is_steady))
             .map(|bounds| (numerics.convection, bounds));
-        let averages = averaged::averages(&flow, (&backend, case, mesh), &names);
+        let mut averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
+        let entries = if ranks == 1 { None } else { monitors.entries(&flow) };
+        let flow = Computation::new(ranks, run_backend, mesh, flow, entries)?;
+        flow.leave_averages_to_ranks(&mut averages)?;
         Ok(FlowRun {
             averages,
             derived,
-            flow: Computation::new(ranks, run_backend, mesh, flow)?,
+            flow,
             backend,
             unknowns: names.iter().map(unknown).collect(),
             monitors,
@@ -149,11 +152,6 @@ impl<F: Real> FlowRun<F> {
     fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
         Ok(widen(&self.backend, buffer)?)
     }
-}
-
-/// The level subtracted from the pressure: its mean, where no condition fixes it.
-fn level<F: Real>(flow: &IncompressibleSolver<F>) -> Result<f64, SimulationError> {
-    Ok(if flow.pressure_is_singular() { flow.mean_pressure()? } else { 0.0 })
 }
 
 /// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
@@ -309,8 +307,8 @@ impl<F: Real> Equation for FlowRun<F> {
             self.averages.add_probes(&nothing.probes);
             return Ok(nothing);
         }
-        let mut flow = self.flow.fields()?;
-        let level = level(&flow)?;
+        let level = self.flow.level()?;
+        let mut flow = self.flow.monitored()?;
         let monitored = self.monitors.evaluate(&self.backend, &mut flow, level)?;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
@@ -321,9 +319,14 @@ impl<F: Real> Equation for FlowRun<F> {
         if averages.is_empty() {
             return Ok(());
         }
+        let of_pressure = if averages.have(PRESSURE) { flow.level()? } else { 0.0 };
+        let level = |field: &str| if field == PRESSURE { of_pressure } else { 0.0 };
+        let (after, _) = flow.data().clock();
+        if averages.are_on_ranks() {
+            return averages.add([before, after], level, None::<&mut averaged::Fields<'_, F>>);
+        }
         let flow = &*flow.fields()?;
-        let (after, _) = flow.clock();
-        averages.add([before, after], &mut averaged::Fields { flow, derived })
+        averages.add([before, after], level, Some(&mut averaged::Fields { flow, derived }))
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -332,14 +335,8 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn warnings_at_end(&mut self, end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
         let bounds = self.bounds.filter(|_| end.is_success());
-        if bounds.is_none() {
-            return Ok(vec![]);
-        }
-        let flow = self.flow.fields()?;
-        let Some(((convection, bounds), temperature)) = bounds.zip(flow.temperature()) else {
-            return Ok(vec![]);
-        };
-        let found = blas::range(&self.backend, self.volumes.len(), temperature)?;
+        let Some((convection, bounds)) = bounds else { return Ok(vec![]) };
+        let found = self.flow.temperature_range()?;
         Ok(found.and_then(|found| overshoot(convection, bounds, found)).into_iter().collect())
     }
 
@@ -353,8 +350,8 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
+        let level = self.flow.level()?;
         let flow = self.flow.fields()?;
-        let level = level(&flow)?;
         self.monitors.line(&self.backend, &flow, line, level)
     }
 
@@ -363,15 +360,15 @@ impl<F: Real> Equation for FlowRun<F> {
         place: (&Mesh, &Geometry),
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
+        let level = self.flow.level()?;
         let flow = self.flow.fields()?;
-        let level = level(&flow)?;
         surface::sample(&self.backend, &flow, place, surface, level)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
+        let level = if name == PRESSURE { self.flow.level()? } else { 0.0 };
         let flow = self.flow.fields()?;
         if name == PRESSURE {
-            let level = level(&flow)?;
             let pressure = self.read(flow.pressure())?;
             return Ok(pressure.into_iter().map(|p| p - level).collect());
         }
@@ -390,7 +387,14 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn output_field(&self, mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
         if let Some(derived) = DerivedField::from_word(name) {
-            return Ok(derived.evaluate(&*self.flow.fields()?, mesh)?);
+            return Ok(match self.flow.local_field_of_ranks(derived)? {
+                Some((1, values)) => FieldData::Scalar(values),
+                Some((_, values)) => {
+                    let n = self.volumes.len();
+                    FieldData::Vector([0, 1, 2].map(|k| values[k * n..(k + 1) * n].to_vec()))
+                }
+                None => derived.evaluate(&*self.flow.fields()?, mesh)?,
+            });
         }
         if name != "velocity" {
             return Ok(FieldData::Scalar(self.field(name)?));

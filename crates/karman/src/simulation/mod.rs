@@ -22,6 +22,7 @@ mod partition;
 mod pieces;
 mod points;
 mod prescribed;
+mod rank_averages;
 mod ranks;
 mod start;
 mod stored_mesh;

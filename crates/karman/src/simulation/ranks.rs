@@ -193,3 +193,15 @@ pub(super) fn check_mesh(
     let chunks = unknowns.div_ceil(HOST_CHUNK);
     Ok((ranks > chunks).then_some(SetupWarning::SmallParts { ranks, unknowns, what, chunks }))
 }
+
+/// Arrays of all unknowns, one after another, from those of the own unknowns of each rank.
+pub(super) fn joined_arrays<T: Copy>(of_ranks: &[Vec<T>], arrays: usize) -> Vec<T> {
+    let of_array = |k: usize| {
+        let part = move |values: &'_ Vec<T>| {
+            let n = values.len() / arrays;
+            values[k * n..(k + 1) * n].to_vec()
+        };
+        of_ranks.iter().flat_map(part)
+    };
+    (0..arrays).flat_map(of_array).collect()
+}

@@ -1,12 +1,13 @@
 //! The flow of a run, on one rank or on several.
 
 use super::super::SimulationError;
+use super::super::averages::Averages;
 use super::super::equation::Advance;
 use super::march::{Domain, March};
-use super::ranks::{Ranks, Step};
+use super::ranks::{MonitoredCells, Ranks, Step};
 use crate::backend::Backend;
 use crate::case::CompressibleCase;
-use crate::compressible::{CompressibleSolver, WholeMesh};
+use crate::compressible::{CellQuantity, CompressibleSolver, WholeMesh};
 use crate::real::Real;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +28,8 @@ enum Form<F: Real> {
         whole: Box<CompressibleSolver<F>>,
         /// Whether the means of `whole` are those of the ranks.
         is_current: bool,
+        /// The cells that monitors read.
+        monitored: MonitoredCells,
     },
 }
 
@@ -41,7 +44,7 @@ impl<F: Real> Form<F> {
 }
 
 impl<F: Real> Computation<F> {
-    /// The flow on `ranks` ranks; of several it is on the host, and `backend` is that of the ranks.
+    /// The flow on `ranks` ranks; of several it is on the host, `backend` is that of the ranks, and monitors read the cells `monitored`.
     ///
     /// # Errors
     /// As [`March::new`] and [`Ranks::new`].
@@ -51,6 +54,7 @@ impl<F: Real> Computation<F> {
         case: &CompressibleCase,
         mesh: WholeMesh<'_>,
         mut flow: CompressibleSolver<F>,
+        monitored: Vec<u32>,
     ) -> Result<Self, SimulationError> {
         let domain = Domain::new(case, mesh)?;
         let form = if ranks == 1 {
@@ -58,7 +62,8 @@ impl<F: Real> Computation<F> {
         } else {
             let ranks = Ranks::new(ranks, backend, case, (mesh, &domain), &flow)?;
             flow.follow(ranks.progress()?);
-            Form::Several { ranks, whole: Box::new(flow), is_current: true }
+            let monitored = ranks.select(monitored)?;
+            Form::Several { ranks, whole: Box::new(flow), is_current: true, monitored }
         };
         Ok(Computation { form: Mutex::new(form), courant: 0.0 })
     }
@@ -81,13 +86,66 @@ impl<F: Real> Computation<F> {
         read: impl FnOnce(&mut CompressibleSolver<F>) -> R,
     ) -> Result<R, SimulationError> {
         let mut form = self.form();
-        if let Form::Several { ranks, whole, is_current } = &mut *form
+        if let Form::Several { ranks, whole, is_current, .. } = &mut *form
             && !*is_current
         {
             ranks.gather(whole)?;
             *is_current = true;
         }
         Ok(read(form.flow()))
+    }
+
+    /// Leaves averages over time to several ranks.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn leave_averages_to_ranks(
+        &self,
+        averages: &mut Averages<F>,
+    ) -> Result<(), SimulationError> {
+        match &*self.form() {
+            Form::One(_) => Ok(()),
+            Form::Several { ranks, .. } => ranks.take_averages(averages),
+        }
+    }
+
+    /// The result of `read` on the flow with the polynomials of the current time, of several ranks in the cells that monitors read.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
+    pub(super) fn with_monitored<R>(
+        &self,
+        read: impl FnOnce(&CompressibleSolver<F>) -> R,
+    ) -> Result<R, SimulationError> {
+        let mut form = self.form();
+        match &mut *form {
+            Form::Several { ranks, whole, is_current: false, monitored } => {
+                ranks.gather_monitored(monitored, whole)?;
+                whole.refresh_boundary()?;
+            }
+            form => form.flow().refresh()?,
+        }
+        Ok(read(form.flow()))
+    }
+
+    /// A quantity of all cells.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the backend or a rank failed.
+    pub(super) fn quantity(
+        &self,
+        backend: &Backend,
+        quantity: CellQuantity,
+        gas_constant: f64,
+    ) -> Result<Vec<f64>, SimulationError> {
+        let mut form = self.form();
+        if let Form::Several { ranks, .. } = &*form {
+            return ranks.quantity(quantity);
+        }
+        let flow = form.flow();
+        let mut values = backend.zeros(flow.n_cells());
+        flow.cell_quantity(quantity, gas_constant, &mut values);
+        Ok(flow.read(&values)?)
     }
 
     /// One step of length `step`, or an iteration.
@@ -102,10 +160,13 @@ impl<F: Real> Computation<F> {
                 self.courant = march.courant;
                 Ok(advance)
             }
-            Form::Several { ranks, whole, is_current } => {
+            Form::Several { ranks, whole, is_current, .. } => {
                 *is_current = false;
                 let Step { advance, progress, courant } = ranks.advance(step)?;
                 whole.follow(progress);
+                if cfg!(debug_assertions) {
+                    whole.poison();
+                }
                 self.courant = courant;
                 Ok(advance)
             }
@@ -124,7 +185,7 @@ impl<F: Real> Computation<F> {
         let form = self.form.get_mut().unwrap_or_else(PoisonError::into_inner);
         match form {
             Form::One(march) => march.restore(means, clock),
-            Form::Several { ranks, whole, is_current } => {
+            Form::Several { ranks, whole, is_current, .. } => {
                 whole.restore(means.clone(), clock)?;
                 *is_current = true;
                 ranks.restore(means, clock)

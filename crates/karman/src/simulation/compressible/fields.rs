@@ -78,10 +78,6 @@ impl<F: Real> Sampled<F> for Fields<'_, F> {
         }
         Ok(self.buffers.iter().take(quantities.len()).collect())
     }
-
-    fn level(&self, _field: &str) -> Result<f64, SimulationError> {
-        Ok(0.0)
-    }
 }
 
 /// The gas of a flow: R, and its viscous terms.

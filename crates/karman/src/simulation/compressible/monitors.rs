@@ -98,13 +98,22 @@ impl<F: Real> Monitors<F> {
         self.probes.is_empty() && self.patches.is_empty()
     }
 
-    /// Values of probes and patches.
+    /// The cells of `flow`, on the host, from which [`Monitors::evaluate`] computes; ascending.
+    pub(super) fn cells(&self, flow: &CompressibleSolver<F>) -> Vec<u32> {
+        let mut cells = vec![];
+        flow.add_cells_of_points(&self.at_probes.located, &mut cells);
+        self.patches.iter().for_each(|patch| flow.add_cells_of_loads(&patch.faces, &mut cells));
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// Values of probes and patches of a flow with the polynomials of the current time.
     pub(super) fn evaluate(
         &mut self,
-        flow: &mut CompressibleSolver<F>,
+        flow: &CompressibleSolver<F>,
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
-        flow.refresh()?;
         if !self.probes.is_empty() {
             let columns = self.at_probes.values(flow, self.dimension)?;
             for (i, probe) in self.probes.iter().enumerate() {

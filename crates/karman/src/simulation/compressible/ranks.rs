@@ -4,13 +4,16 @@
 //! Every process has the flow on the whole mesh too, to which the ranks of all processes hand over their means.
 
 use super::super::SimulationError;
+use super::super::averages::Averages;
 use super::super::equation::Advance;
+use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
+use super::fields::{FieldBuffers, Fields};
 use super::march::{Domain, March};
 use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
-use crate::compressible::{CompressibleSolver, Progress, WholeMesh};
+use crate::compressible::{CellQuantity, CompressibleSolver, PackedCells, Progress, WholeMesh};
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
 use std::sync::Arc;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 pub(super) struct Ranks<F: Real> {
     processes: Processes,
     /// Those of this process.
-    team: Team<Rank<F>>,
+    team: Arc<Team<Rank<F>>>,
     /// First cell of each rank, of all processes, then the number of cells.
     starts: Vec<usize>,
 }
@@ -30,7 +33,30 @@ struct Rank<F: Real> {
     march: March<F>,
     /// Its cells and ghosts in the whole mesh.
     cells: Vec<u32>,
+    /// Its cells that monitors read.
+    monitored: Option<PackedCells<F>>,
+    averages: RankAverages<F>,
+    /// For averages.
+    buffers: FieldBuffers<F>,
+    gas_constant: f64,
+    dimension: usize,
 }
+
+impl<F: Real> Averaging for Rank<F> {
+    fn perform(&mut self, work: &Work) -> Result<Vec<f64>, SimulationError> {
+        let Rank { backend, march, averages, buffers, gas_constant, dimension, .. } = self;
+        let flow = march.flow();
+        if let Work::Begin(_) = work {
+            *buffers = [0; 3].map(|_| backend.zeros(flow.n_cells()));
+        }
+        let (gas_constant, dimension) = (*gas_constant, *dimension);
+        let source = &mut Fields { flow, buffers, gas_constant, dimension };
+        backend.install(|| averages.perform(work, backend, source))
+    }
+}
+
+/// The cells that monitors read, of each rank of all processes.
+pub(super) struct MonitoredCells(Vec<Vec<u32>>);
 
 /// A step of the ranks.
 pub(super) struct Step {
@@ -62,11 +88,20 @@ impl<F: Real> Ranks<F> {
                 let (flow, cells) = whole.of_rank(&own, group, (mesh, &ranges), &case.numerics)?;
                 let domain = domain.of_range(&ranges.cells(group.rank()));
                 let march = March::new(case, &own, domain, flow)?;
-                Ok(Rank { backend: own.clone(), march, cells })
+                Ok(Rank {
+                    backend: own.clone(),
+                    march,
+                    cells,
+                    monitored: None,
+                    averages: RankAverages::new(ranges.cells(group.rank()), mesh.mesh.n_cells()),
+                    buffers: [0; 3].map(|_| own.zeros(0)),
+                    gas_constant: case.gas_constant,
+                    dimension: mesh.mesh.dimension,
+                })
             })
         };
         let ranks = run_ranks(&groups, rank)?;
-        let team = Team::new(groups.into_iter().zip(ranks).collect())?;
+        let team = Arc::new(Team::new(groups.into_iter().zip(ranks).collect())?);
         Ok(Ranks { processes, team, starts: ranges.starts })
     }
 
@@ -125,6 +160,70 @@ impl<F: Real> Ranks<F> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves averages over time to the ranks.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn take_averages(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
+        averages.leave_to_ranks(|fields| {
+            let (team, processes) = (self.team.clone(), self.processes.clone());
+            Ok(Arc::new(TeamAverages::begin(team, processes, fields)?))
+        })
+    }
+
+    /// Prepares the ranks to hand over cells, ascending, again and again.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn select(&self, cells: Vec<u32>) -> Result<MonitoredCells, SimulationError> {
+        let place = |start: usize| cells.partition_point(|cell| (*cell as usize) < start);
+        let of_rank = |range: &[usize]| cells[place(range[0])..place(range[1])].to_vec();
+        let of_ranks: Vec<Vec<u32>> = self.starts.windows(2).map(of_rank).collect();
+        self.on_each(move |rank| {
+            let n = rank.march.flow().n_cells();
+            let (numbers, own) = ((0u32..).zip(&rank.cells[..n]), &cells);
+            let own: Vec<u32> = numbers
+                .filter(|(_, cell)| own.binary_search(cell).is_ok())
+                .map(|(number, _)| number)
+                .collect();
+            rank.monitored = Some(rank.march.flow().packed_cells(&own));
+            Ok(())
+        })?;
+        Ok(MonitoredCells(of_ranks))
+    }
+
+    /// Hands means and polynomials of the cells that monitors read over to the flow on the whole mesh.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
+    pub(super) fn gather_monitored(
+        &self,
+        MonitoredCells(of_ranks): &MonitoredCells,
+        whole: &mut CompressibleSolver<F>,
+    ) -> Result<(), SimulationError> {
+        let values = self.on_each(|rank| match &mut rank.monitored {
+            Some(cells) => Ok(rank.march.flow_mut().hand_over(cells)?),
+            None => Ok(vec![]),
+        })?;
+        let all = self.processes.lists_of_all(values)?;
+        of_ranks.iter().zip(all).for_each(|(cells, values)| whole.take_over(cells, &values));
+        Ok(())
+    }
+
+    /// A quantity of all cells, computed by the ranks.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
+        let own = self.on_each(move |rank| {
+            let flow = rank.march.flow();
+            let mut values = rank.backend.zeros(flow.n_cells());
+            flow.cell_quantity(quantity, rank.gas_constant, &mut values);
+            Ok(flow.read(&values)?)
+        })?;
+        Ok(self.processes.lists_of_all(own)?.concat())
     }
 
     /// Continues from the means of the whole mesh with their time and number of steps.

@@ -1,5 +1,7 @@
 //! The computation of the temperature, on one rank or on several.
 
+use super::super::SimulationError;
+use super::super::averages::Averages;
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::Functionals;
 use crate::heat::{Heat, HeatError, HeatScheme, March, Problem, TimeScheme};
@@ -51,6 +53,10 @@ pub(super) trait Computation<F: Real>: Send {
         &mut self,
         functionals: &'a mut Functionals<F>,
     ) -> Result<&'a Buffer<F>, HeatError>;
+    /// Leaves averages over time to several ranks.
+    fn leave_averages_to_ranks(&self, _averages: &mut Averages<F>) -> Result<(), SimulationError> {
+        Ok(())
+    }
     /// See [`Heat::imbalance`].
     fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError>;
     /// See [`Heat::largest_rate`].
@@ -100,6 +106,16 @@ impl<F: Real> OneRank<F> {
     /// See [`Heat::dirichlet_rate`].
     pub(super) fn dirichlet_rate(&self) -> Result<Vec<F>, HeatError> {
         Ok(self.heat.dirichlet_rate()?)
+    }
+
+    /// The temperature on the backend of the rank.
+    pub(super) fn buffer(&self) -> &Buffer<F> {
+        self.heat.temperature()
+    }
+
+    /// The temperature of some unknowns.
+    pub(super) fn temperature_of(&self, unknowns: &[u32]) -> Result<Vec<F>, HeatError> {
+        Ok(self.heat.temperature_of(unknowns)?)
     }
 
     /// Replaces the temperature.

@@ -4,6 +4,9 @@
 //! Monitors, output and checkpoints use the temperature of the whole mesh, which the ranks hand over when it is needed, to every process.
 //! A rank computes with the bits that one rank with all cells has: see [`MeshPart`] and [`Partials`](crate::backend::Partials).
 
+use super::super::SimulationError;
+use super::super::averages::{Averages, Sampled};
+use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
 use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
 use crate::backend::group::{Team, gather_lists, run_ranks};
 use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
@@ -22,7 +25,7 @@ const CHECKS: usize = 16;
 /// The ranks with the whole mesh's data for functionals.
 pub(super) struct Ranks<F: Real> {
     backend: Backend,
-    team: Team<Rank<F>>,
+    team: Arc<Team<Rank<F>>>,
     /// First unknown of each rank, then the number of unknowns.
     starts: Vec<usize>,
     whole: WholeHeat<F>,
@@ -39,6 +42,23 @@ struct Rank<F: Real> {
     backend: Backend,
     group: Arc<dyn RankGroup>,
     part: OneRank<F>,
+    averages: RankAverages<F>,
+}
+
+/// The temperature of a rank, for averages.
+struct Temperature<'a, F: Real>(&'a OneRank<F>);
+
+impl<F: Real> Sampled<F> for Temperature<'_, F> {
+    fn components(&mut self, _field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
+        Ok(vec![self.0.buffer()])
+    }
+}
+
+impl<F: Real> Averaging for Rank<F> {
+    fn perform(&mut self, work: &Work) -> Result<Vec<f64>, SimulationError> {
+        let Rank { backend, part, averages, .. } = self;
+        backend.install(|| averages.perform(work, backend, &mut Temperature(part)))
+    }
 }
 
 /// The report of a step of a rank.
@@ -78,7 +98,7 @@ impl<F: Real> Ranks<F> {
         }?;
         Ok(Ranks {
             backend: backend.clone(),
-            team,
+            team: Arc::new(team),
             starts,
             whole,
             is_current: true,
@@ -113,7 +133,7 @@ impl<F: Real> Ranks<F> {
             conditions: &conditions,
             settings,
         };
-        let team = team(count, backend, |group, own| {
+        let team = team((count, backend), &ranges.starts, |group, own| {
             cells.part(group, own, &ranges, &temperature[ranges.cells(group.rank())])
         })?;
         Ok((team, ranges.starts, whole))
@@ -131,7 +151,7 @@ impl<F: Real> Ranks<F> {
         let of_device = backend.device().map(|_| problem.clone());
         let mut heat = Heat::new(&backend.on_host(), mesh, geometry, problem)?;
         let starts = node_starts(mesh, count, HOST_CHUNK);
-        let team = team(count, backend, |group, own| {
+        let team = team((count, backend), &starts, |group, own| {
             Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
         })?;
         if let Some(problem) = of_device {
@@ -168,10 +188,10 @@ impl<F: Real> Ranks<F> {
 /// The ranks of this process, the first unknown of each rank, and the temperature on the whole mesh.
 type Parts<F> = (Team<Rank<F>>, Vec<usize>, WholeHeat<F>);
 
-/// The ranks of this process, of `count` in all, with what `part` gives each on its backend.
+/// The ranks of this process, of `count` in all, with what `part` gives each on its backend; `starts` has the first unknown of each.
 fn team<F: Real>(
-    count: usize,
-    backend: &Backend,
+    (count, backend): (usize, &Backend),
+    starts: &[usize],
     part: impl Fn(&Arc<dyn RankGroup>, &Backend) -> Result<OneRank<F>, HeatError> + Sync,
 ) -> Result<Team<Rank<F>>, HeatError> {
     let groups = backend.processes().groups(count);
@@ -179,7 +199,9 @@ fn team<F: Real>(
     let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, HeatError> {
         let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
         let part = own.install(|| part(group, &own))?;
-        Ok(Rank { number: group.rank(), backend: own, group: group.clone(), part })
+        let number = group.rank();
+        let averages = RankAverages::new(starts[number]..starts[number + 1], starts[count]);
+        Ok(Rank { number, backend: own, group: group.clone(), part, averages })
     })?;
     Ok(Team::new(groups.into_iter().zip(ranks).collect())?)
 }
@@ -306,8 +328,28 @@ impl<F: Real> Computation<F> for Ranks<F> {
         &mut self,
         functionals: &'a mut Functionals<F>,
     ) -> Result<&'a Buffer<F>, HeatError> {
-        self.on_backend()?;
-        self.whole.evaluate(functionals)
+        if self.is_current || functionals.need_load() {
+            self.on_backend()?;
+            return self.whole.evaluate(functionals);
+        }
+        let unknowns = functionals.involved(&self.backend)?;
+        let starts = self.starts.clone();
+        let of_ranks = self.on_each(move |rank| {
+            let [start, end] = [0, 1].map(|next| starts[rank.number + next] as u32);
+            let place = |of: u32| unknowns.partition_point(|unknown| *unknown < of);
+            let own = &unknowns[place(start)..place(end)];
+            let own: Vec<u32> = own.iter().map(|unknown| unknown - start).collect();
+            rank.part.temperature_of(&own)
+        })?;
+        let temperatures = self.joined(of_ranks)?;
+        Ok(self.whole.evaluate_involved(functionals, &temperatures))
+    }
+
+    fn leave_averages_to_ranks(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
+        averages.leave_to_ranks(|fields| {
+            let processes = self.backend.processes().clone();
+            Ok(Arc::new(TeamAverages::begin(self.team.clone(), processes, fields)?))
+        })
     }
 
     fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError> {

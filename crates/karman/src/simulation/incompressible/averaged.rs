@@ -2,7 +2,6 @@
 
 use super::super::SimulationError;
 use super::super::averages::{Averages, Sampled, Sampling};
-use super::level;
 use crate::backend::{Backend, Buffer};
 use crate::case::Case;
 use crate::descriptor::{FieldData, Rank};
@@ -87,9 +86,5 @@ impl<F: Real> Sampled<F> for Fields<'_, F> {
             TEMPERATURE => self.flow.temperature().into_iter().collect(),
             _ => (0..self.flow.dimension()).map(|k| self.flow.velocity(k)).collect(),
         })
-    }
-
-    fn level(&self, field: &str) -> Result<f64, SimulationError> {
-        if field == PRESSURE { level(self.flow) } else { Ok(0.0) }
     }
 }

@@ -1,12 +1,17 @@
 //! The flow of a run, on one rank or on several.
 
-use super::ranks::Ranks;
+use super::super::SimulationError;
+use super::super::averages::Averages;
+use super::ranks::{Ranks, Selection};
 use crate::backend::Backend;
-use crate::incompressible::{IncompressibleError, IncompressibleSolver, State, StepReport};
+use crate::incompressible::limits::{CellLimits, CourantLimits};
+use crate::incompressible::{
+    DerivedField, Entries, IncompressibleError, IncompressibleSolver, State, StepReport,
+};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A flow that advances. Monitors, output and checkpoints use the flow on the whole mesh, whose fields the ranks hand over when they
 /// are needed.
@@ -16,12 +21,16 @@ pub(super) struct Computation<F: Real> {
     is_current: AtomicBool,
     /// None of a run on one rank.
     ranks: Option<Ranks<F>>,
+    /// Of several ranks the entries that monitors read, where these do not read whole fields.
+    monitored: Option<Selection>,
+    /// Of several ranks the fluxes through the boundary.
+    boundary_fluxes: Option<Selection>,
     /// That of the run; `whole` is on its host threads where there are ranks.
     backend: Backend,
 }
 
 impl<F: Real> Computation<F> {
-    /// A flow on `ranks` ranks, as [`Ranks::new`].
+    /// A flow on `ranks` ranks, as [`Ranks::new`], whose monitors read `monitored`, or whole fields.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
@@ -30,16 +39,27 @@ impl<F: Real> Computation<F> {
         backend: &Backend,
         mesh: &Mesh,
         mut whole: IncompressibleSolver<F>,
+        monitored: Option<Entries>,
     ) -> Result<Self, IncompressibleError> {
         let ranks = match ranks {
             1 => None,
             ranks => Some(Ranks::new(ranks, backend, mesh, &whole)?),
         };
+        let (mut selection, mut boundary_fluxes) = (None, None);
         if let Some(ranks) = &ranks {
             whole.follow(&ranks.progress()?);
+            selection = monitored.map(|entries| ranks.select(entries)).transpose()?;
+            let fluxes = Entries::of_fluxes(mesh.n_interior_faces()..mesh.n_faces());
+            boundary_fluxes = Some(ranks.select(fluxes)?);
         }
-        let is_current = AtomicBool::new(ranks.is_none());
-        Ok(Computation { whole: Mutex::new(whole), is_current, ranks, backend: backend.clone() })
+        Ok(Computation {
+            whole: Mutex::new(whole),
+            is_current: AtomicBool::new(ranks.is_none()),
+            ranks,
+            monitored: selection,
+            boundary_fluxes,
+            backend: backend.clone(),
+        })
     }
 
     /// The backend of the run.
@@ -69,6 +89,108 @@ impl<F: Real> Computation<F> {
         Ok(whole)
     }
 
+    /// The flow on the whole mesh with the entries of a selection, or with its fields where there is none.
+    fn with(
+        &self,
+        selection: Option<&Selection>,
+    ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
+        let (Some(ranks), Some(selection)) = (&self.ranks, selection) else { return self.fields() };
+        let mut whole = self.data();
+        if !self.is_current.load(Ordering::Relaxed) {
+            ranks.gather(selection, &mut whole)?;
+        }
+        Ok(whole)
+    }
+
+    /// The flow on the whole mesh with the entries that monitors read.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn monitored(
+        &self,
+    ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
+        self.with(self.monitored.as_ref())
+    }
+
+    /// The flow on the whole mesh with the fluxes through its boundary.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn with_boundary_fluxes(
+        &self,
+    ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
+        self.with(self.boundary_fluxes.as_ref())
+    }
+
+    /// The components of a field that each of several ranks computes in its cells, with their number; none of other fields and of one
+    /// rank.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn local_field_of_ranks(
+        &self,
+        field: DerivedField,
+    ) -> Result<Option<(usize, Vec<f64>)>, IncompressibleError> {
+        self.ranks.as_ref().map_or(Ok(None), |ranks| ranks.local_field(field))
+    }
+
+    /// Leaves averages over time to several ranks.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn leave_averages_to_ranks(
+        &self,
+        averages: &mut Averages<F>,
+    ) -> Result<(), SimulationError> {
+        self.ranks.as_ref().map_or(Ok(()), |ranks| ranks.take_averages(averages))
+    }
+
+    /// The level subtracted from the pressure: its mean, where no condition fixes it.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the backend failed.
+    pub(super) fn level(&self) -> Result<f64, IncompressibleError> {
+        let whole = self.data();
+        match (&self.ranks, whole.pressure_is_singular()) {
+            (_, false) => Ok(0.0),
+            (None, true) => whole.mean_pressure(),
+            (Some(ranks), true) => ranks.mean_pressure(),
+        }
+    }
+
+    /// An upper bound of the speed, see [`IncompressibleSolver::speed_bound`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the backend failed.
+    pub(super) fn speed_bound(&self) -> Result<f64, IncompressibleError> {
+        self.ranks.as_ref().map_or_else(|| self.data().speed_bound(), Ranks::speed_bound)
+    }
+
+    /// The least and the largest temperature.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the backend failed.
+    pub(super) fn temperature_range(&self) -> Result<Option<(f64, f64)>, IncompressibleError> {
+        self.ranks
+            .as_ref()
+            .map_or_else(|| self.data().temperature_range(), Ranks::temperature_range)
+    }
+
+    /// The cells beyond limits, see [`IncompressibleSolver::cell_limits`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the backend failed.
+    pub(super) fn cell_limits(
+        &self,
+        limits: &Arc<CourantLimits>,
+        step: f64,
+    ) -> Result<CellLimits, IncompressibleError> {
+        match &self.ranks {
+            None => self.data().cell_limits(limits, step),
+            Some(ranks) => ranks.cell_limits(limits, step),
+        }
+    }
+
     /// Advances by a step.
     ///
     /// # Errors
@@ -79,6 +201,9 @@ impl<F: Real> Computation<F> {
         self.is_current.store(false, Ordering::Relaxed);
         let (report, progress) = ranks.step(step)?;
         whole.follow(&progress);
+        if cfg!(debug_assertions) {
+            whole.poison();
+        }
         Ok(report)
     }
 

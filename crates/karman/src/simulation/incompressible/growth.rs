@@ -85,8 +85,9 @@ impl SpeedGrowth {
             return Ok(Growth::default());
         }
         self.rate = rate;
-        let flow = flow.fields()?;
-        let reference = self.reference.update(&flow)?;
+        let needs_temperature = self.reference.needs_temperature();
+        let temperature = if needs_temperature { flow.temperature_range()? } else { None };
+        let reference = self.reference.update(&flow.data(), temperature);
         let bound = flow.speed_bound()?;
         if reference == 0.0 || !bound.is_finite() {
             return Ok(Growth::default());
@@ -97,6 +98,7 @@ impl SpeedGrowth {
         if bound <= limit * expected {
             return Ok(Growth::default());
         }
+        let flow = flow.fields()?;
         let (cell, speed) = flow.fastest_cell()?;
         let ratio = speed / expected;
         let said = format!(

@@ -12,7 +12,7 @@ use crate::incompressible::descriptor::{
     DRAG_COEFFICIENT, FLOW_RATE, FORCE, LIFT_COEFFICIENT, MOMENT, MOMENT_COEFFICIENT, NUSSELT,
     PRESSURE, PRESSURE_FORCE, TEMPERATURE, VELOCITY, VISCOUS_FORCE,
 };
-use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces, MomentFaces};
+use crate::incompressible::{Entries, Field, IncompressibleSolver, Load, LoadedFaces, MomentFaces};
 use crate::mesh::geometry::dot;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, recirculation_zone};
@@ -164,6 +164,23 @@ impl<F: Real> Monitors<F> {
             patches,
             heat,
         })
+    }
+
+    /// The entries of the arrays of `flow`, on the host, that [`Monitors::evaluate`] reads; none where it reads whole arrays, as for the
+    /// loads of fluxes as unknowns.
+    pub(super) fn entries(&self, flow: &IncompressibleSolver<F>) -> Option<Entries> {
+        if !self.patches.is_empty() && !flow.has_velocity_gradients() {
+            return None;
+        }
+        let mut entries = Entries::default();
+        for (field, functionals) in &self.at_probes.functionals {
+            flow.add_functionals(*field, functionals, &mut entries);
+        }
+        if let Some(heat) = &self.heat {
+            flow.add_functionals(Field::Temperature, &heat.functionals, &mut entries);
+        }
+        self.patches.iter().for_each(|patch| flow.add_loads(&patch.faces, &mut entries));
+        Some(entries)
     }
 
     /// Takes the records of coefficients in time of monitors of the same case.

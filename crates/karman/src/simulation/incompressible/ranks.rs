@@ -3,14 +3,22 @@
 //!
 //! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields.
 
+use super::super::SimulationError;
+use super::super::averages::Averages;
+use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
+use super::super::ranks::joined_arrays;
+use super::averaged;
 use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
+use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    IncompressibleError, IncompressibleSolver, PartPlaces, Place, Progress, State, StepReport,
+    DerivedBuffers, DerivedField, Entries, IncompressibleError, IncompressibleSolver,
+    PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
 };
 use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,7 +26,7 @@ use std::sync::Arc;
 pub(super) struct Ranks<F: Real> {
     processes: Processes,
     /// Those of this process.
-    team: Team<Rank<F>>,
+    team: Arc<Team<Rank<F>>>,
     /// The places of each rank, of all processes, in the arrays of the whole mesh.
     places: Vec<PartPlaces>,
 }
@@ -28,6 +36,31 @@ struct Rank<F: Real> {
     backend: Backend,
     flow: IncompressibleSolver<F>,
     places: Arc<PartPlaces>,
+    /// What it hands over of each selection.
+    packed: Vec<PackedEntries<F>>,
+    averages: RankAverages<F>,
+    /// For averages of derived fields.
+    derived: DerivedBuffers<F>,
+}
+
+impl<F: Real> Averaging for Rank<F> {
+    fn perform(&mut self, work: &Work) -> Result<Vec<f64>, SimulationError> {
+        let Rank { backend, flow, averages, derived, .. } = self;
+        if let Work::Begin(fields) = work
+            && fields.iter().any(|field| DerivedField::from_word(&field.name).is_some())
+        {
+            *derived = flow.derived_buffers();
+        }
+        let source = &mut averaged::Fields { flow, derived };
+        backend.install(|| averages.perform(work, backend, source))
+    }
+}
+
+/// Entries that ranks hand over.
+pub(super) struct Selection {
+    number: usize,
+    /// Those of each rank, of all processes.
+    of_ranks: Vec<PartEntries>,
 }
 
 impl<F: Real> Rank<F> {
@@ -41,7 +74,14 @@ impl<F: Real> Rank<F> {
         let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
         flow.project()?;
         flow.keep_mean_velocity()?;
-        Ok(Rank { backend: backend.clone(), flow, places: Arc::new(places) })
+        Ok(Rank {
+            backend: backend.clone(),
+            packed: vec![],
+            averages: RankAverages::new(ranges.cells(group.rank()), mesh.n_cells()),
+            derived: DerivedBuffers::new(backend, 0, mesh.dimension),
+            flow,
+            places: Arc::new(places),
+        })
     }
 }
 
@@ -68,7 +108,7 @@ impl<F: Real> Ranks<F> {
         let own = ranks.iter().map(|rank| rank.places.to_numbers()).collect();
         let all = processes.lists_of_all(own)?;
         let places = all.iter().map(|numbers| PartPlaces::from_numbers(numbers)).collect();
-        let team = Team::new(groups.into_iter().zip(ranks).collect())?;
+        let team = Arc::new(Team::new(groups.into_iter().zip(ranks).collect())?);
         Ok(Ranks { processes, team, places })
     }
 
@@ -122,12 +162,123 @@ impl<F: Real> Ranks<F> {
         })?;
         let all = self.processes.lists_of_all(values)?;
         let mut rest: Vec<&[F]> = all.iter().map(Vec::as_slice).collect();
+        let mut arrays = vec![];
         for (place, array) in places.into_iter().zip(whole.fields_mut()) {
-            if let Some(array) = array.as_host_mut() {
-                self.take_over(place, &mut rest, array);
+            let Some(array) = array.as_host_mut() else { continue };
+            let mut of_ranks = vec![];
+            for (places, rest) in self.places.iter().zip(&mut rest) {
+                let (own, after) = rest.split_at(places.value_count(place, array.len()));
+                of_ranks.push(own);
+                *rest = after;
             }
+            arrays.push((place, array, of_ranks));
         }
+        arrays.into_par_iter().for_each(|(place, array, mut of_ranks)| {
+            self.take_over(place, &mut of_ranks, array);
+        });
         Ok(())
+    }
+
+    /// Prepares the ranks to hand over some entries again and again.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn select(&self, entries: Entries) -> Result<Selection, IncompressibleError> {
+        let of_ranks = self.places.iter().map(|places| places.entries(&entries)).collect();
+        let numbers = self.on_each(move |rank| {
+            let own = rank.places.entries(&entries);
+            rank.packed.push(rank.flow.packed(&rank.places, &own));
+            Ok(rank.packed.len() - 1)
+        })?;
+        Ok(Selection { number: numbers[0], of_ranks })
+    }
+
+    /// Hands the entries of a selection over to the flow on the whole mesh.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn gather(
+        &self,
+        selection: &Selection,
+        whole: &mut IncompressibleSolver<F>,
+    ) -> Result<(), IncompressibleError> {
+        let number = selection.number;
+        let values =
+            self.on_each(move |rank| Ok(rank.flow.hand_over(&mut rank.packed[number])?))?;
+        let all = self.processes.lists_of_all(values)?;
+        let of_ranks = selection.of_ranks.iter().zip(all);
+        of_ranks.for_each(|(entries, values)| whole.take_over(entries, &values));
+        Ok(())
+    }
+
+    /// Leaves averages over time to the ranks.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn take_averages(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
+        averages.leave_to_ranks(|fields| {
+            let (team, processes) = (self.team.clone(), self.processes.clone());
+            Ok(Arc::new(TeamAverages::begin(team, processes, fields)?))
+        })
+    }
+
+    /// The components of a field that each rank computes in its cells, with their number; none of other fields.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn local_field(
+        &self,
+        field: DerivedField,
+    ) -> Result<Option<(usize, Vec<f64>)>, IncompressibleError> {
+        let of_ranks = self.on_each(move |rank| rank.flow.local_field(field))?;
+        let Some(of_ranks) = of_ranks.into_iter().collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let components = of_ranks[0].0;
+        let own = of_ranks.into_iter().map(|(_, values)| values).collect();
+        let all = self.processes.lists_of_all(own)?;
+        Ok(Some((components, joined_arrays(&all, components))))
+    }
+
+    /// The mean pressure.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn mean_pressure(&self) -> Result<f64, IncompressibleError> {
+        Ok(self.on_each(|rank| rank.flow.mean_pressure())?.swap_remove(0))
+    }
+
+    /// An upper bound of the speed, see [`IncompressibleSolver::speed_bound`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn speed_bound(&self) -> Result<f64, IncompressibleError> {
+        Ok(self.on_each(|rank| rank.flow.speed_bound())?.swap_remove(0))
+    }
+
+    /// The least and the largest temperature.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn temperature_range(&self) -> Result<Option<(f64, f64)>, IncompressibleError> {
+        Ok(self.on_each(|rank| rank.flow.temperature_range())?.swap_remove(0))
+    }
+
+    /// The cells beyond limits, see [`IncompressibleSolver::cell_limits`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn cell_limits(
+        &self,
+        limits: &Arc<CourantLimits>,
+        step: f64,
+    ) -> Result<CellLimits, IncompressibleError> {
+        let limits = limits.clone();
+        let found =
+            self.on_each(move |rank| Ok(rank.flow.cell_limits(&limits, step)?.to_numbers()))?;
+        let all = self.processes.lists_of_all(found)?;
+        let parts = all.iter().map(|numbers| CellLimits::from_numbers(numbers));
+        Ok(parts.fold(CellLimits::default(), CellLimits::joined))
     }
 
     /// Writes to an array of the whole mesh what the ranks have handed over of it.

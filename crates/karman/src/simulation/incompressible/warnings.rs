@@ -13,6 +13,7 @@ use crate::incompressible::{
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use std::sync::Arc;
 
 /// Steps between checks after the first 64 steps.
 const EVERY: usize = 64;
@@ -28,7 +29,7 @@ pub(super) struct FlowWarnings {
     scheme: TimeScheme,
     convection: Convection,
     conditions: Vec<FlowCondition>,
-    limits: Option<CourantLimits>,
+    limits: Option<Arc<CourantLimits>>,
     steps: usize,
     warned_courant: bool,
     warned_peclet: bool,
@@ -105,13 +106,16 @@ impl FlowWarnings {
         if !Self::is_due(self.steps) {
             return Ok(warnings);
         }
-        let flow = flow.fields()?;
+        let clock = flow.data().clock();
         if !self.warned_courant || !self.warned_peclet {
-            let step = flow.step_before().unwrap_or(0.0);
+            let step = flow.data().step_before().unwrap_or(0.0);
             let (scheme, convection) = (self.scheme, self.convection);
-            let limits = self.limits.get_or_insert_with(|| CourantLimits::new(scheme, convection));
+            let limits =
+                self.limits.get_or_insert_with(|| CourantLimits::new(scheme, convection).into());
             let found = flow.cell_limits(limits, step)?;
-            if !self.warned_courant && found.beyond_courant > CELL_FRACTION {
+            let [beyond_courant, beyond_peclet] =
+                [found.beyond_courant, found.beyond_peclet].map(|count| found.share(count));
+            if !self.warned_courant && beyond_courant > CELL_FRACTION {
                 self.warned_courant = true;
                 warnings.push(format!(
                     "the Courant number exceeds the stability limit of {} with {} convection in {:.0} % of the \
@@ -119,19 +123,19 @@ impl FlowWarnings {
                      `cfl` below it, or expect growing oscillations",
                     scheme.word(),
                     convection.word(),
-                    100.0 * found.beyond_courant,
+                    100.0 * beyond_courant,
                     found.courant,
                     limits.inviscid
                 ));
             }
-            if !self.warned_peclet && found.beyond_peclet > CELL_FRACTION {
+            if !self.warned_peclet && beyond_peclet > CELL_FRACTION {
                 self.warned_peclet = true;
                 warnings.push(format!(
                     "the cell Péclet number {} is above 2 in {:.0} % of the cells (largest {}), where \
                      central differences oscillate from cell to cell unless the mesh resolves the {}; \
                      `convection = \"linear_upwind\"` does not",
                     if found.is_thermal { "|u|h/α of the temperature" } else { "|u|h/ν" },
-                    100.0 * found.beyond_peclet,
+                    100.0 * beyond_peclet,
                     match found.peclet.is_finite() {
                         true => format!("{:.2e}", found.peclet),
                         false => "infinite".to_owned(),
@@ -141,6 +145,7 @@ impl FlowWarnings {
             }
         }
         if !self.warned_backflow {
+            let flow = flow.with_boundary_fluxes()?;
             let (entering, through) = flow.backflow(mesh, &self.conditions)?;
             let worst = entering.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((patch, entering)) = worst.filter(|(_, flow)| *flow > BACKFLOW * through) {
@@ -150,7 +155,7 @@ impl FlowWarnings {
                      move the outlet away from recirculation, or make it an `opening`",
                     mesh.patches[patch].name,
                     100.0 * entering / through,
-                    flow.clock().1
+                    clock.1
                 ));
             }
         }
