@@ -3,6 +3,7 @@
 
 use super::flow::Flow;
 use super::forces::LoadedFaces;
+use super::part::FieldArray;
 use super::places::{PartPlaces, Place};
 use super::{Field, IncompressibleSolver};
 use crate::backend::{Backend, BackendError, Buffer, Element, blas};
@@ -77,6 +78,11 @@ impl<F: Real> IncompressibleSolver<F> {
         entries.add(Place::Boundary, loaded.iter().map(|face| face - inner).chain(around));
     }
 
+    /// The arrays from which probes and loads are computed.
+    fn monitored(&self) -> impl Iterator<Item = FieldArray<'_, F>> {
+        self.fields().into_iter().filter(|of| of.is_monitored)
+    }
+
     /// The entries that this part hands over, on its backend.
     pub fn packed(&self, places: &PartPlaces, entries: &PartEntries) -> PackedEntries<F> {
         let backend = &self.flow.backend;
@@ -87,7 +93,8 @@ impl<F: Real> IncompressibleSolver<F> {
             .collect();
         let mut packed =
             PackedEntries { lists, cells: places.cells.len(), packed: backend.zeros(0) };
-        let lengths = self.fields().into_iter().map(|(place, array)| {
+        let monitored = self.monitored().map(|of| (of.place, of.array));
+        let lengths = monitored.map(|(place, array)| {
             packed.lists.get(&place).map_or(0, |list| packed.components(place, array) * list.len())
         });
         packed.packed = backend.zeros(lengths.sum());
@@ -101,7 +108,7 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn hand_over(&self, entries: &mut PackedEntries<F>) -> Result<Vec<F>, BackendError> {
         let backend: &Backend = &self.flow.backend;
         let mut to = 0;
-        for (place, array) in self.fields() {
+        for FieldArray { place, array, .. } in self.monitored() {
             let components = entries.components(place, array);
             let Some(list) = entries.lists.get(&place) else { continue };
             for k in 0..components {
@@ -116,8 +123,10 @@ impl<F: Real> IncompressibleSolver<F> {
     /// Writes what a part has handed over to the arrays of the whole mesh, which are on the host.
     pub fn take_over(&mut self, entries: &PartEntries, values: &[F]) {
         let (mut rest, n_cells) = (values, self.flow.n_cells());
-        let places: Vec<Place> = self.fields().into_iter().map(|(place, _)| place).collect();
+        let of_array = |of: FieldArray<'_, F>| of.is_monitored.then_some(of.place);
+        let places: Vec<Option<Place>> = self.fields().into_iter().map(of_array).collect();
         for (place, array) in places.into_iter().zip(self.fields_mut()) {
+            let Some(place) = place else { continue };
             let Some([_, list]) = entries.lists.get(&place) else { continue };
             let Some(array) = array.as_host_mut() else { continue };
             let components = if place == Place::Cells { array.len() / n_cells } else { 1 };

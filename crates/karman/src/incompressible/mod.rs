@@ -72,7 +72,7 @@ pub use entries::{Entries, PackedEntries, PartEntries};
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
 pub use moments::MomentFaces;
-pub use part::Progress;
+pub use part::{FieldArray, Progress};
 pub use places::{PartPlaces, Place};
 pub use probing::Field;
 pub use reference_speed::ReferenceSpeed;

@@ -28,11 +28,36 @@ pub struct Progress {
     force: Option<[f64; 3]>,
 }
 
+/// An array that functions of a flow read.
+pub struct FieldArray<'a, F: Real> {
+    /// Where its values are.
+    pub place: Place,
+    /// Whether probes and loads are computed from it.
+    pub is_monitored: bool,
+    /// Its values.
+    pub array: &'a Buffer<F>,
+}
+
+impl<'a, F: Real> FieldArray<'a, F> {
+    fn new(place: Place, array: &'a Buffer<F>) -> Self {
+        FieldArray { place, is_monitored: true, array }
+    }
+
+    /// One of which neither probes nor loads are computed.
+    fn unmonitored(place: Place, array: &'a Buffer<F>) -> Self {
+        FieldArray { is_monitored: false, ..FieldArray::new(place, array) }
+    }
+}
+
 /// The arrays of a field.
-fn arrays_of<F: Real>(field: &TransportedField<F>) -> [(Place, &Buffer<F>); 4] {
+fn arrays_of<F: Real>(field: &TransportedField<F>) -> [FieldArray<'_, F>; 4] {
     let TransportedField { now, before, gradient, at_boundary, .. } = field;
-    let cells = Place::Cells;
-    [(cells, now), (cells, before), (cells, gradient), (Place::Boundary, at_boundary)]
+    [
+        FieldArray::new(Place::Cells, now),
+        FieldArray::unmonitored(Place::Cells, before),
+        FieldArray::new(Place::Cells, gradient),
+        FieldArray::new(Place::Boundary, at_boundary),
+    ]
 }
 
 /// The arrays of a field, to be written.
@@ -116,26 +141,28 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// The arrays that functions of the flow read, besides its steps.
-    pub fn fields(&self) -> Vec<(Place, &Buffer<F>)> {
+    pub fn fields(&self) -> Vec<FieldArray<'_, F>> {
         let Flow { components, momentum, flux, thermal, pressure, monitors, .. } = &self.flow;
-        let mut arrays: Vec<(Place, &Buffer<F>)> = components.iter().flat_map(arrays_of).collect();
+        let mut arrays: Vec<FieldArray<'_, F>> = components.iter().flat_map(arrays_of).collect();
         let prescribed = momentum.quantities.iter().map(|of| of.prescribed.value());
-        arrays.extend(prescribed.map(|values| (Place::Velocities, values)));
+        arrays.extend(prescribed.map(|values| FieldArray::new(Place::Velocities, values)));
         arrays.extend([
-            (Place::Faces, flux),
-            (Place::Cells, &pressure.value),
-            (Place::Cells, &pressure.gradient),
-            (Place::Boundary, &pressure.at_boundary),
-            (Place::Pressures, pressure.conditions.prescribed.value()),
-            (Place::Cells, &monitors.momentum_diagonal),
+            FieldArray::new(Place::Faces, flux),
+            FieldArray::new(Place::Cells, &pressure.value),
+            FieldArray::unmonitored(Place::Cells, &pressure.gradient),
+            FieldArray::new(Place::Boundary, &pressure.at_boundary),
+            FieldArray::new(Place::Pressures, pressure.conditions.prescribed.value()),
+            FieldArray::unmonitored(Place::Cells, &monitors.momentum_diagonal),
         ]);
         if let Some(midpoint) = &pressure.midpoint {
             let [value, at_boundary] = &midpoint.at_end;
-            arrays.extend([(Place::Cells, value), (Place::Boundary, at_boundary)]);
+            arrays.push(FieldArray::new(Place::Cells, value));
+            arrays.push(FieldArray::new(Place::Boundary, at_boundary));
         }
         if let Some(thermal) = thermal {
             arrays.extend(arrays_of(&thermal.field));
-            arrays.push((Place::Temperatures, thermal.equation.quantities[0].prescribed.value()));
+            let prescribed = thermal.equation.quantities[0].prescribed.value();
+            arrays.push(FieldArray::new(Place::Temperatures, prescribed));
         }
         arrays
     }

@@ -4,9 +4,10 @@
 
 use super::location::Location;
 use super::partition::ArrayPlace;
-use super::rank_averages::{AveragesOfRanks, RankField};
+use super::rank_averages::{AveragesOfRanks, Averaging, RankField, TeamAverages};
 use super::{SimulationError, state_error};
-use crate::backend::{Backend, Buffer};
+use crate::backend::group::Team;
+use crate::backend::{Backend, Buffer, Processes};
 use crate::case::{Average, Case};
 use crate::descriptor::FieldData;
 use crate::finite_volume::TimeAverage;
@@ -128,13 +129,14 @@ impl<F: Real> Averages<F> {
         Averages { backend: backend.clone(), fields, of_ranks: None, warnings_of_start: vec![] }
     }
 
-    /// Leaves the fields that are no linear functions of other arrays to the ranks, which `begin` to accumulate them.
+    /// Leaves the fields that are no linear functions of other arrays to the ranks of `team`, which begin to accumulate them.
     ///
     /// # Errors
     /// [`SimulationError`] where a rank failed.
-    pub(super) fn leave_to_ranks(
+    pub(super) fn leave_to_ranks<R: Averaging + Send + 'static>(
         &mut self,
-        begin: impl FnOnce(Vec<RankField>) -> Result<Arc<dyn AveragesOfRanks>, SimulationError>,
+        team: &Arc<Team<R>>,
+        processes: &Processes,
     ) -> Result<(), SimulationError> {
         let mut left = vec![];
         for of in self.fields.iter_mut().filter(|of| of.is_direct) {
@@ -143,7 +145,8 @@ impl<F: Real> Averages<F> {
             left.push(RankField { name: of.field.clone(), components, rms: of.average.rms });
         }
         if !left.is_empty() {
-            self.of_ranks = Some(begin(left)?);
+            let averages = TeamAverages::begin(team.clone(), processes.clone(), left)?;
+            self.of_ranks = Some(Arc::new(averages));
         }
         Ok(())
     }

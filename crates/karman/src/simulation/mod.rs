@@ -166,7 +166,12 @@ impl Simulation {
         let linear = equation.linear_summary();
         let of_case = case.warnings.iter().map(|warning| warning.message.clone());
         let of_mesh = mesh.warnings.iter().map(ToString::to_string);
-        let warnings = of_case.chain(of_mesh).chain(found).collect();
+        let of_devices = ranks::check_devices(case.run.ranks, backend.kind(), mesh.n_cells());
+        if let Some(warning) = &of_devices {
+            tracing::warn!("{warning}");
+        }
+        let of_devices = of_devices.iter().map(ToString::to_string);
+        let warnings = of_case.chain(of_mesh).chain(found).chain(of_devices).collect();
         let mut simulation = Simulation {
             case,
             backend,

@@ -1,9 +1,9 @@
 //! Which cases run on several ranks.
 
 use super::location::Location;
-use super::warning::SetupWarning;
+use super::warning::{FEWEST_CELLS, SetupWarning};
 use super::{SimulationError, setup_of};
-use crate::backend::{Backend, HOST_CHUNK, Processes};
+use crate::backend::{Backend, BackendKind, HOST_CHUNK, Processes};
 use crate::case::{Case, Equation as EquationCase, HeatCase, IncompressibleCase, LinearSolverCase};
 use crate::incompressible::Arrangement;
 use crate::io::checkpoint::Checkpoint;
@@ -194,6 +194,13 @@ pub(super) fn check_mesh(
     Ok((ranks > chunks).then_some(SetupWarning::SmallParts { ranks, unknowns, what, chunks }))
 }
 
+/// Warns of GPUs with few cells each, which are slower than one.
+pub(super) fn check_devices(ranks: usize, kind: BackendKind, cells: usize) -> Option<SetupWarning> {
+    let is_gpu = matches!(kind, BackendKind::Cuda | BackendKind::Hip);
+    let cells = cells / ranks;
+    (is_gpu && ranks > 1 && cells < FEWEST_CELLS).then_some(SetupWarning::FewCells { ranks, cells })
+}
+
 /// Arrays of all unknowns, one after another, from those of the own unknowns of each rank.
 pub(super) fn joined_arrays<T: Copy>(of_ranks: &[Vec<T>], arrays: usize) -> Vec<T> {
     let of_array = |k: usize| {
@@ -204,4 +211,27 @@ pub(super) fn joined_arrays<T: Copy>(of_ranks: &[Vec<T>], arrays: usize) -> Vec<
         of_ranks.iter().flat_map(part)
     };
     (0..arrays).flat_map(of_array).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_with_few_cells_are_warned_of() {
+        let said = check_devices(4, BackendKind::Cuda, 1_200_000).unwrap().to_string();
+        assert_eq!(
+            said,
+            "ranks = 4: each device has about 300000 cells; with fewer than 500000 exchanges take longer than the devices spare: set \
+             ranks = 1"
+        );
+        for (ranks, kind, cells) in [
+            (1, BackendKind::Cuda, 1000),
+            (2, BackendKind::Cuda, 1_000_000),
+            (2, BackendKind::Cpu, 1000),
+            (2, BackendKind::Wgpu, 1000),
+        ] {
+            assert_eq!(check_devices(ranks, kind, cells), None);
+        }
+    }
 }

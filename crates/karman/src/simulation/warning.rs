@@ -3,6 +3,9 @@
 use crate::backend::HOST_CHUNK;
 use crate::mesh::MeshWarning;
 
+/// Cells of a rank below which two H200 are no faster than one ([section 41 of the log](../../../../docs/performance/log.md)).
+pub(super) const FEWEST_CELLS: usize = 500_000;
+
 /// A warning about a case on its mesh.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub(super) enum SetupWarning {
@@ -35,6 +38,17 @@ pub(super) enum SetupWarning {
         what: &'static str,
         /// Largest number of ranks without this.
         chunks: usize,
+    },
+    /// Devices with few cells each.
+    #[error(
+        "ranks = {ranks}: each device has about {cells} cells; with fewer than {FEWEST_CELLS} exchanges take longer than the devices \
+         spare: set ranks = 1"
+    )]
+    FewCells {
+        /// Number of ranks.
+        ranks: usize,
+        /// Cells of a rank.
+        cells: usize,
     },
     /// Parts of a graph, which are no whole chunks of reductions.
     #[error(

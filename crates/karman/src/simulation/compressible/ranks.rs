@@ -6,7 +6,7 @@
 use super::super::SimulationError;
 use super::super::averages::Averages;
 use super::super::equation::Advance;
-use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
+use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::fields::{FieldBuffers, Fields};
 use super::march::{Domain, March};
 use crate::backend::group::{Team, run_ranks};
@@ -167,10 +167,7 @@ impl<F: Real> Ranks<F> {
     /// # Errors
     /// [`SimulationError`] where a rank failed.
     pub(super) fn take_averages(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
-        averages.leave_to_ranks(|fields| {
-            let (team, processes) = (self.team.clone(), self.processes.clone());
-            Ok(Arc::new(TeamAverages::begin(team, processes, fields)?))
-        })
+        averages.leave_to_ranks(&self.team, &self.processes)
     }
 
     /// Prepares the ranks to hand over cells, ascending, again and again.

@@ -6,7 +6,7 @@
 
 use super::super::SimulationError;
 use super::super::averages::{Averages, Sampled};
-use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
+use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
 use crate::backend::group::{Team, gather_lists, run_ranks};
 use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
@@ -346,10 +346,7 @@ impl<F: Real> Computation<F> for Ranks<F> {
     }
 
     fn leave_averages_to_ranks(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
-        averages.leave_to_ranks(|fields| {
-            let processes = self.backend.processes().clone();
-            Ok(Arc::new(TeamAverages::begin(self.team.clone(), processes, fields)?))
-        })
+        averages.leave_to_ranks(&self.team, self.backend.processes())
     }
 
     fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError> {

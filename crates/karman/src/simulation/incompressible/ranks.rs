@@ -5,7 +5,7 @@
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
-use super::super::rank_averages::{Averaging, RankAverages, TeamAverages, Work};
+use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::super::ranks::joined_arrays;
 use super::averaged;
 use crate::backend::group::{Team, run_ranks};
@@ -150,12 +150,12 @@ impl<F: Real> Ranks<F> {
         whole: &mut IncompressibleSolver<F>,
     ) -> Result<(), IncompressibleError> {
         let fields = whole.fields().into_iter();
-        let of_whole: Vec<(Place, usize)> = fields.map(|(place, b)| (place, b.len())).collect();
+        let of_whole: Vec<(Place, usize)> = fields.map(|of| (of.place, of.array.len())).collect();
         let places: Vec<Place> = of_whole.iter().map(|(place, _)| *place).collect();
         let values = self.on_each(move |rank| {
             let mut values = vec![];
-            for ((_, array), (place, length)) in rank.flow.fields().into_iter().zip(&of_whole) {
-                let array = rank.backend.read(array)?;
+            for (of, (place, length)) in rank.flow.fields().into_iter().zip(&of_whole) {
+                let array = rank.backend.read(of.array)?;
                 rank.places.hand_over(*place, *length, &array, &mut values);
             }
             Ok(values)
@@ -216,10 +216,7 @@ impl<F: Real> Ranks<F> {
     /// # Errors
     /// [`SimulationError`] where a rank failed.
     pub(super) fn take_averages(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
-        averages.leave_to_ranks(|fields| {
-            let (team, processes) = (self.team.clone(), self.processes.clone());
-            Ok(Arc::new(TeamAverages::begin(team, processes, fields)?))
-        })
+        averages.leave_to_ranks(&self.team, &self.processes)
     }
 
     /// The components of a field that each rank computes in its cells, with their number; none of other fields.
