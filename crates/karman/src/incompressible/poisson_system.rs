@@ -42,14 +42,15 @@ pub(super) struct PoissonSystem<F: Real> {
     pub coupling: BoundaryContributionOnBackend<F>,
     pub correction: NonOrthogonalCorrectionOnBackend<F>,
     pub correctors: usize,
-    pub solver: Solver<F>,
+    /// None before [`PoissonSystem::prepare`], and of a flow that several ranks compute.
+    pub solver: Option<Solver<F>>,
     pub params: Params,
     /// Whether prescribed pressures that depend on the flow are linearized in the operator of the solver.
     is_linearized: bool,
     /// Pseudo-time steps of a steady flow; none of an unsteady one.
     pub local: Option<LocalSteps<F>>,
-    /// Setup of the solver.
-    pub setup: SolverSetup,
+    /// Set-up of the solver.
+    pub setup: Option<SolverSetup>,
 }
 
 impl<F: Real> PressureIncrement<F> {
@@ -105,19 +106,16 @@ impl<F: Real> PoissonSystem<F> {
         &self,
         part: &Part,
         values: &PartValues,
-        conditions: &PressureConditions<F>,
     ) -> Result<Self, IncompressibleError> {
-        let backend = &part.backend;
-        let matrix = Arc::new(self.matrix.rows_of_rank(backend, part.halo.clone())?);
-        let solver = solver_of(backend, &matrix, conditions, &self.params, self.is_linearized)?;
+        let matrix = self.matrix.rows_of_rank(&part.backend, part.halo.clone())?;
         Ok(PoissonSystem {
-            matrix,
+            matrix: Arc::new(matrix),
             conductance: part.of_faces(&self.conductance),
             coupling: self.coupling.of_part(part, values),
             correction: self.correction.of_part(part, values),
             correctors: self.correctors,
-            setup: SolverSetup::of(&solver, 0.0),
-            solver,
+            setup: None,
+            solver: None,
             params: self.params.clone(),
             is_linearized: self.is_linearized,
             local: self.local.as_ref().map(|local| local.of_part(part)),
@@ -133,21 +131,17 @@ impl<F: Real> PoissonSystem<F> {
             NonOrthogonalCorrection,
         ),
         conductance: Buffer<F>,
-        conditions: &PressureConditions<F>,
+        is_singular: bool,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
         let local = numerics
             .is_steady
             .then(|| LocalSteps::new(backend, faces, matrix.clone(), &conductance));
         let matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
-        let nullspace = if conditions.is_singular { Nullspace::Constant } else { Nullspace::None };
+        let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
-        let begun = Instant::now();
         let is_linearized =
             numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
-        let solver = solver_of(backend, &matrix, conditions, &params, is_linearized)?;
-        let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
-        tracing::debug!("pressure: {setup}");
         let cells = faces.cells.clone();
         Ok(PoissonSystem {
             matrix,
@@ -155,12 +149,35 @@ impl<F: Real> PoissonSystem<F> {
             coupling: BoundaryContributionOnBackend::new(backend, boundary_contribution),
             correction: NonOrthogonalCorrectionOnBackend::new(backend, cells, correction),
             correctors: numerics.nonorthogonal_correctors,
-            solver,
+            solver: None,
             params,
             is_linearized,
             local,
-            setup,
+            setup: None,
         })
+    }
+
+    /// Sets the solver up, where it is not yet.
+    pub(super) fn prepare(
+        &mut self,
+        backend: &Backend,
+        conditions: &PressureConditions<F>,
+    ) -> Result<(), IncompressibleError> {
+        if self.solver.is_some() {
+            return Ok(());
+        }
+        let (begun, matrix) = (Instant::now(), self.matrix.clone());
+        let solver = match &conditions.of_flow {
+            Some(of_flow) if self.is_linearized => {
+                let operator = Box::new(of_flow.operator(backend, matrix.clone()));
+                Solver::with_operator(backend, operator, Some(matrix), &self.params)?
+            }
+            _ => Solver::new(backend, matrix, &self.params)?,
+        };
+        let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
+        tracing::debug!("pressure: {setup}");
+        (self.solver, self.setup) = (Some(solver), Some(setup));
+        Ok(())
     }
 
     /// Updates the local steps where they are due; whether the matrix changed. With non-orthogonal corrections, whose
@@ -180,31 +197,17 @@ impl<F: Real> PoissonSystem<F> {
             return Ok(false);
         };
         self.matrix = Arc::new(self.matrix.similar(matrix.into_converted())?);
-        self.solver = Solver::new(backend, Arc::clone(&self.matrix), &self.params)?;
+        if let Some(solver) = &mut self.solver {
+            *solver = Solver::new(backend, Arc::clone(&self.matrix), &self.params)?;
+        }
         Ok(true)
     }
 
     /// Bytes moved by an iteration.
     pub(super) fn bytes_per_iteration(&self, vector: usize) -> usize {
-        self.solver.bytes_per_iteration(self.matrix.bytes() + 2 * vector)
+        let product = self.matrix.bytes() + 2 * vector;
+        self.solver.as_ref().map_or(product, |solver| solver.bytes_per_iteration(product))
     }
-}
-
-/// The solver of ψ.
-fn solver_of<F: Real>(
-    backend: &Backend,
-    matrix: &Arc<Matrix<F>>,
-    conditions: &PressureConditions<F>,
-    params: &Params,
-    is_linearized: bool,
-) -> Result<Solver<F>, IncompressibleError> {
-    Ok(match &conditions.of_flow {
-        Some(of_flow) if is_linearized => {
-            let operator = Box::new(of_flow.operator(backend, matrix.clone()));
-            Solver::with_operator(backend, operator, Some(matrix.clone()), params)?
-        }
-        _ => Solver::new(backend, matrix.clone(), params)?,
-    })
 }
 
 /// Length of the gradient of the non-orthogonal correction.

@@ -125,7 +125,7 @@ impl<F: Real> Pressure<F> {
                 faces,
                 (matrix, boundary_contribution, correction),
                 narrow(backend, conductances),
-                &conditions,
+                is_singular,
                 numerics,
             )?,
             interpolation_conductance,
@@ -161,7 +161,7 @@ impl<F: Real> Pressure<F> {
             at_boundary: part.of_boundary(&self.at_boundary),
             lsq_gradient: part.of_cells(&self.lsq_gradient),
             increment: self.increment.of_part(part, &values),
-            poisson: self.poisson.of_part(part, &values, &conditions)?,
+            poisson: self.poisson.of_part(part, &values)?,
             interpolation_conductance: self
                 .interpolation_conductance
                 .as_ref()

@@ -12,7 +12,7 @@ use super::pressure::{Pressure, compute_pressure_gradients};
 use super::pressure_conditions::PressureConditions;
 use crate::backend::{Buffer, blas};
 use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, Faces, Vectors};
-use crate::linear::SolveOutcome;
+use crate::linear::{SolveOutcome, Solver};
 use crate::operators::incidence::divergence;
 use crate::real::{Real, epsilon};
 
@@ -117,18 +117,19 @@ impl<F: Real> Pressure<F> {
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
         self.set_increment(shift);
+        self.prepare_solver()?;
         let Pressure { backend, conditions, increment, poisson, .. } = self;
         let at = (faces, &poisson.conductance);
-        if let (Some(of_flow), Some(operator)) =
-            (&mut conditions.of_flow, poisson.solver.operator_mut())
-        {
+        let operator = poisson.solver.as_mut().and_then(Solver::operator_mut);
+        if let (Some(of_flow), Some(operator)) = (&mut conditions.of_flow, operator) {
             let of_step = (shift / theta, &*flux);
             of_flow.linearize(backend, at, of_step, &increment.prescribed, operator);
         }
         let outcome = self.correct(faces, flux)?;
         let Pressure { backend, conditions, poisson, .. } = self;
         let PressureConditions { of_flow, prescribed, prescribed_before, .. } = conditions;
-        if let (Some(of_flow), Some(operator)) = (of_flow, poisson.solver.operator_mut()) {
+        let operator = poisson.solver.as_mut().and_then(Solver::operator_mut);
+        if let (Some(of_flow), Some(operator)) = (of_flow, operator) {
             of_flow.finish(backend, shift, prescribed_before, prescribed.value_mut(), operator);
         }
         Ok(outcome)
@@ -172,15 +173,22 @@ impl<F: Real> Pressure<F> {
         blas::axpby(backend, values, minus, prescribed.value(), plus, of_increment);
     }
 
+    /// Sets the solver up, where it is not yet.
+    pub(super) fn prepare_solver(&mut self) -> Result<(), IncompressibleError> {
+        self.poisson.prepare(&self.backend, &self.conditions)
+    }
+
     /// Projects a flux with the Dirichlet values of ψ.
     fn correct(
         &mut self,
         faces: &Faces<F>,
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
+        self.prepare_solver()?;
         let (backend, cells) = (&self.backend, &faces.cells);
         let n = cells.n_cells();
         let PoissonSystem { coupling, correction, correctors, solver, .. } = &mut self.poisson;
+        let Some(solver) = solver else { unreachable!("the solver is set up above") };
         let PressureIncrement {
             value: psi,
             prescribed,

@@ -103,6 +103,7 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError`] for a failure of the backend, or where the solve fails.
     pub fn project(&mut self) -> Result<(), IncompressibleError> {
+        self.flow.pressure.prepare_solver()?;
         self.project_initial_velocity()?;
         if self.flow.clock.steps > 0 {
             self.flow.pressure.start_midpoint();
@@ -279,9 +280,14 @@ impl<F: Real> IncompressibleSolver<F> {
         pressure.poisson.bytes_per_iteration(pressure.value.bytes())
     }
 
-    /// Setup of the pressure solver.
-    pub fn pressure_setup(&self) -> &SolverSetup {
-        &self.flow.pressure.poisson.setup
+    /// Set-up of the pressure solver; none before the first projection.
+    pub fn pressure_setup(&self) -> Option<&SolverSetup> {
+        self.flow.pressure.poisson.setup.as_ref()
+    }
+
+    /// Takes over the set-up of the pressure solver from its parts.
+    pub fn set_pressure_setup(&mut self, setup: SolverSetup) {
+        self.flow.pressure.poisson.setup = Some(setup);
     }
 
     /// max(max Σ|F| / 2V, max |u_b| |S| / V), the inverse of the step of Courant number 1; the second term,

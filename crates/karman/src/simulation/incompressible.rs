@@ -469,7 +469,7 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {
-        Some(linear::summary_of(self.flow.data().pressure_setup()))
+        self.flow.data().pressure_setup().map(linear::summary_of)
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {

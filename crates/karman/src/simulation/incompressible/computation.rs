@@ -48,6 +48,9 @@ impl<F: Real> Computation<F> {
         let (mut selection, mut boundary_fluxes) = (None, None);
         if let Some(ranks) = &ranks {
             whole.follow(&ranks.progress()?);
+            if let Some(setup) = ranks.pressure_setup()? {
+                whole.set_pressure_setup(setup);
+            }
             selection = monitored.map(|entries| ranks.select(entries)).transpose()?;
             let fluxes = Entries::of_fluxes(mesh.n_interior_faces()..mesh.n_faces());
             boundary_fluxes = Some(ranks.select(fluxes)?);

@@ -15,6 +15,7 @@ use crate::incompressible::{
     DerivedBuffers, DerivedField, Entries, IncompressibleError, IncompressibleSolver,
     PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
 };
+use crate::linear::SolverSetup;
 use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
@@ -131,6 +132,14 @@ impl<F: Real> Ranks<F> {
         let mut reports =
             self.on_each(move |rank| Ok((rank.flow.step(step)?, rank.flow.progress()?)))?;
         Ok(reports.swap_remove(0))
+    }
+
+    /// The set-up of the pressure solver.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn pressure_setup(&self) -> Result<Option<SolverSetup>, IncompressibleError> {
+        Ok(self.on_each(|rank| Ok(rank.flow.pressure_setup().cloned()))?.swap_remove(0))
     }
 
     /// The progress of the ranks.
