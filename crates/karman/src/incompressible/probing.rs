@@ -73,6 +73,21 @@ impl<F: Real> IncompressibleSolver<F> {
         rows.collect()
     }
 
+    /// A copy of the values of a field in the cells, of a part in its own; none of a temperature that the flow does not have.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn values(&self, field: Field) -> Result<Vec<f64>, IncompressibleError> {
+        let buffer = match field {
+            Field::Velocity(k) => Some(self.velocity(k)),
+            Field::Pressure => Some(self.pressure()),
+            Field::Temperature => self.temperature(),
+        };
+        let mut values = buffer.map_or(Ok(vec![]), |buffer| self.read_f64(buffer))?;
+        values.truncate(self.flow.n_cells());
+        Ok(values)
+    }
+
     /// Evaluates functionals of a field; the results stay on the backend.
     pub fn evaluate<'a>(&self, field: Field, functionals: &'a mut Functionals<F>) -> &'a Buffer<F> {
         let (value, prescribed) = match field {

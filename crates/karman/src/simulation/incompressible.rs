@@ -29,7 +29,7 @@ use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition,
+    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, Field, FlowCondition,
     IncompressibleSolver, Numerics, Place, PrescribedVector, Problem, ReferenceSpeed, StepReport,
     ThermalProblem,
 };
@@ -366,22 +366,18 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
-        let level = if name == PRESSURE { self.flow.level()? } else { 0.0 };
-        let flow = self.flow.fields()?;
-        if name == PRESSURE {
-            let pressure = self.read(flow.pressure())?;
-            return Ok(pressure.into_iter().map(|p| p - level).collect());
-        }
-        if let (TEMPERATURE, Some(temperature)) = (name, flow.temperature()) {
-            return self.read(temperature);
-        }
-        match self.unknowns.iter().position(|unknown| unknown.name == name) {
-            Some(k) => self.read(flow.velocity(k)),
-            None => {
-                let known: Vec<&str> = self.unknowns.iter().map(|unknown| unknown.name).collect();
-                let (name, known) = (name.to_owned(), known.join("`, `"));
-                Err(SimulationError::NoField { name, known: format!("`{known}`") })
+        let Some(k) = self.unknowns.iter().position(|unknown| unknown.name == name) else {
+            let known: Vec<&str> = self.unknowns.iter().map(|unknown| unknown.name).collect();
+            let (name, known) = (name.to_owned(), known.join("`, `"));
+            return Err(SimulationError::NoField { name, known: format!("`{known}`") });
+        };
+        match name {
+            PRESSURE => {
+                let (pressure, level) = (self.flow.values(Field::Pressure)?, self.flow.level()?);
+                Ok(pressure.into_iter().map(|p| p - level).collect())
             }
+            TEMPERATURE => Ok(self.flow.values(Field::Temperature)?),
+            _ => Ok(self.flow.values(Field::Velocity(k))?),
         }
     }
 
@@ -399,10 +395,10 @@ impl<F: Real> Equation for FlowRun<F> {
         if name != "velocity" {
             return Ok(FieldData::Scalar(self.field(name)?));
         }
-        let (n, flow) = (self.volumes.len(), self.flow.fields()?);
+        let n = self.volumes.len();
         let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
-            *component = self.read(flow.velocity(k))?;
+            *component = self.flow.values(Field::Velocity(k))?;
         }
         Ok(FieldData::Vector(components))
     }
@@ -473,7 +469,10 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
-        let flow = self.flow.fields()?;
+        let flow = match self.last.is_none() || self.monitors.have_recirculations() {
+            true => self.flow.fields()?,
+            false => self.flow.data(),
+        };
         let diagnostics = match &self.last {
             Some(last) => Some([last.kinetic_energy, last.courant, last.divergence]),
             // A restart at the final time takes no step.

@@ -6,7 +6,7 @@ use super::ranks::{Ranks, Selection};
 use crate::backend::Backend;
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    DerivedField, Entries, IncompressibleError, IncompressibleSolver, State, StepReport,
+    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, State, StepReport,
 };
 use crate::mesh::Mesh;
 use crate::real::Real;
@@ -123,6 +123,17 @@ impl<F: Real> Computation<F> {
         &self,
     ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
         self.with(self.boundary_fluxes.as_ref())
+    }
+
+    /// The values of a field in all cells.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the backend failed.
+    pub(super) fn values(&self, field: Field) -> Result<Vec<f64>, IncompressibleError> {
+        match &self.ranks {
+            None => self.data().values(field),
+            Some(ranks) => ranks.values(field),
+        }
     }
 
     /// The components of a field that each of several ranks computes in its cells, with their number; none of other fields and of one

@@ -267,6 +267,11 @@ impl<F: Real> Monitors<F> {
         Ok(columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
     }
 
+    /// Whether separation and reattachment are searched.
+    pub(super) fn have_recirculations(&self) -> bool {
+        !self.recirculations.is_empty()
+    }
+
     /// Separation and reattachment along each line.
     pub(super) fn recirculations(
         &mut self,

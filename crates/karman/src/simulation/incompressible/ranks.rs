@@ -12,7 +12,7 @@ use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    DerivedBuffers, DerivedField, Entries, IncompressibleError, IncompressibleSolver,
+    DerivedBuffers, DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver,
     PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
 };
 use crate::linear::SolverSetup;
@@ -226,6 +226,15 @@ impl<F: Real> Ranks<F> {
     /// [`SimulationError`] where a rank failed.
     pub(super) fn take_averages(&self, averages: &mut Averages<F>) -> Result<(), SimulationError> {
         averages.leave_to_ranks(&self.team, &self.processes)
+    }
+
+    /// The values of a field in all cells.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn values(&self, field: Field) -> Result<Vec<f64>, IncompressibleError> {
+        let own = self.on_each(move |rank| rank.flow.values(field))?;
+        Ok(self.processes.lists_of_all(own)?.concat())
     }
 
     /// The components of a field that each rank computes in its cells, with their number; none of other fields.
