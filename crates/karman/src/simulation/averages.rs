@@ -5,9 +5,10 @@
 use super::location::Location;
 use super::partition::ArrayPlace;
 use super::rank_averages::{AveragesOfRanks, Averaging, RankField, TeamAverages};
+use super::sampled::Sampled;
 use super::{SimulationError, state_error};
 use crate::backend::group::Team;
-use crate::backend::{Backend, Buffer, Processes};
+use crate::backend::{Backend, Processes};
 use crate::case::{Average, Case};
 use crate::descriptor::FieldData;
 use crate::finite_volume::TimeAverage;
@@ -19,12 +20,6 @@ use std::sync::Arc;
 
 /// A part of a time step that is round-off of the time.
 const ROUND_OFF: f64 = 1e-9;
-
-/// The fields of an equation as averages sample them.
-pub(super) trait Sampled<F: Real> {
-    /// The sampled arrays of a field at the current level, on the backend, with the lengths of its [`Sampling`].
-    fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError>;
-}
 
 /// The samples of a field that an average takes.
 pub(super) struct Sampling {

@@ -3,7 +3,7 @@
 mod computation;
 mod ranks;
 
-use super::averages::{Averages, Sampled, Sampling, TimeAverages};
+use super::averages::{Averages, Sampling, TimeAverages};
 use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Monitored, Unknown};
 use super::initial::InitialFields;
 use super::interpolations;
@@ -12,6 +12,7 @@ use super::location::Location;
 use super::partition::ArrayPlace;
 use super::points::PointSampler;
 use super::prescribed::shared;
+use super::sampled::Sampled;
 use super::surface::{SurfaceSamples, faces_of, patch_indices};
 use super::warning::SetupWarning;
 use super::{SimulationError, Transfer, state_error};

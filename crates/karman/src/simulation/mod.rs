@@ -24,6 +24,7 @@ mod points;
 mod prescribed;
 mod rank_averages;
 mod ranks;
+mod sampled;
 mod start;
 mod stored_mesh;
 mod surface;

@@ -2,8 +2,8 @@
 //! checkpoints alone.
 
 use super::SimulationError;
-use super::averages::Sampled;
 use super::ranks::joined_arrays;
+use super::sampled::Sampled;
 use crate::backend::group::Team;
 use crate::backend::{Backend, BackendError, Processes};
 use crate::finite_volume::TimeAverage;

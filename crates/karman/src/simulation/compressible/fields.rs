@@ -1,7 +1,8 @@
 //! The fields of a compressible flow by name: in cells for output and averages, on faces for surfaces.
 
 use super::super::SimulationError;
-use super::super::averages::{Averages, Sampled, Sampling};
+use super::super::averages::{Averages, Sampling};
+use super::super::sampled::Sampled;
 use super::super::surface::{SurfaceSamples, faces_of};
 use crate::backend::{Backend, Buffer};
 use crate::case::{Case, Surface};

@@ -5,8 +5,9 @@
 //! A rank computes with the bits that one rank with all cells has: see [`MeshPart`] and [`Partials`](crate::backend::Partials).
 
 use super::super::SimulationError;
-use super::super::averages::{Averages, Sampled};
+use super::super::averages::Averages;
 use super::super::rank_averages::{Averaging, RankAverages, Work};
+use super::super::sampled::Sampled;
 use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
 use crate::backend::group::{Team, gather_lists, run_ranks};
 use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};

@@ -1,7 +1,8 @@
 //! The fields of a flow as averages over time sample them.
 
 use super::super::SimulationError;
-use super::super::averages::{Averages, Sampled, Sampling};
+use super::super::averages::{Averages, Sampling};
+use super::super::sampled::Sampled;
 use crate::backend::{Backend, Buffer};
 use crate::case::Case;
 use crate::descriptor::{FieldData, Rank};
