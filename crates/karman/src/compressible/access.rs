@@ -58,7 +58,7 @@ impl<F: Real> CompressibleSolver<F> {
     /// As [`CompressibleSolver::refresh`].
     pub fn refresh_boundary(&mut self) -> Result<(), CompressibleError> {
         let time = self.state.time;
-        Ok(self.boundary.set_time(&self.backend, time)?)
+        self.boundary.set_time(&self.backend, time)
     }
 
     /// The values of a buffer in double precision.
