@@ -2,12 +2,16 @@
 //! over these alone.
 
 use super::error::CompressibleError;
+use super::reconstruction::polynomial::place_of;
 use super::solver::CompressibleSolver;
 use super::state::VARIABLES;
 use super::traces::{CellPoints, LoadedFaces};
 use crate::backend::{Buffer, blas};
 use crate::linear::Layout;
 use crate::real::Real;
+
+/// Entries of cells in the means and in the coefficients of a flow, cell by cell.
+pub struct CellEntries([Vec<u32>; 2]);
 
 /// Cells that a part hands over, on its backend.
 pub struct PackedCells<F: Real> {
@@ -29,33 +33,29 @@ impl<F: Real> CompressibleSolver<F> {
         cells.extend_from_slice(points.cells.as_host().unwrap_or_default());
     }
 
-    /// Entries of the means and of the coefficients of cells, cell by cell.
-    fn entries_of(&self, cells: &[u32]) -> [Vec<u32>; 2] {
+    /// The entries of cells.
+    pub fn entries_of(&self, cells: &[u32]) -> CellEntries {
         let stride = self.state.now.len() / VARIABLES;
         let means = |cell: &u32| {
             let cell = *cell as usize;
             (0..VARIABLES).map(move |v| (v * stride + cell) as u32)
         };
-        let coefficients = match self.polynomials.stencils.terms() {
-            0 => 0,
-            terms => 1 + terms,
-        };
-        let layout = Layout::of(&self.backend);
-        let place = |cell: usize, m: usize, v: usize| match layout {
-            Layout::Csr => (cell * coefficients + m) * VARIABLES + v,
-            Layout::SlicedEll => (m * VARIABLES + v) * stride + cell,
-        };
+        let (terms, layout) = (self.polynomials.stencils.terms(), Layout::of(&self.backend));
+        let coefficients = if terms == 0 { 0 } else { 1 + terms };
         let of_polynomial = |cell: &u32| {
             let cell = *cell as usize;
-            let all = (0..coefficients).flat_map(|m| (0..VARIABLES).map(move |v| (m, v)));
-            all.map(move |(m, v)| place(cell, m, v) as u32)
+            (0..coefficients).flat_map(move |m| {
+                let (first, step) = place_of(cell, m, stride, terms, layout);
+                (0..VARIABLES).map(move |v| (first + v * step) as u32)
+            })
         };
-        [cells.iter().flat_map(means).collect(), cells.iter().flat_map(of_polynomial).collect()]
+        let means = cells.iter().flat_map(means).collect();
+        CellEntries([means, cells.iter().flat_map(of_polynomial).collect()])
     }
 
     /// Own cells of this part to be handed over.
     pub fn packed_cells(&self, cells: &[u32]) -> PackedCells<F> {
-        let entries = self.entries_of(cells).map(|entries| self.backend.upload(entries));
+        let entries = self.entries_of(cells).0.map(|entries| self.backend.upload(entries));
         let count = entries.iter().map(Buffer::len).sum();
         PackedCells { entries, packed: self.backend.zeros(count) }
     }
@@ -75,9 +75,8 @@ impl<F: Real> CompressibleSolver<F> {
         Ok(backend.read(packed)?)
     }
 
-    /// Takes over what a part has handed over of cells of the whole mesh, which is on the host.
-    pub fn take_over(&mut self, cells: &[u32], values: &[F]) {
-        let entries = self.entries_of(cells);
+    /// Takes over what a part has handed over of cells with these entries in the whole mesh, which is on the host.
+    pub fn take_over(&mut self, CellEntries(entries): &CellEntries, values: &[F]) {
         let (means, coefficients) = values.split_at(entries[0].len());
         let arrays = [&mut self.state.now, &mut self.polynomials.coefficients];
         for ((entries, values), array) in entries.iter().zip([means, coefficients]).zip(arrays) {

@@ -43,7 +43,7 @@ pub use conditions::{
 };
 pub use derived::CellQuantity;
 pub use descriptor::DESCRIPTOR;
-pub use entries::PackedCells;
+pub use entries::{CellEntries, PackedCells};
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;

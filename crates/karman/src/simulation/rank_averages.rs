@@ -28,7 +28,7 @@ impl RankField {
     }
 }
 
-/// What ranks do with the average of a field, by its number.
+/// A task of the ranks. Fields have the numbers of [`Work::Begin`].
 pub(super) enum Work {
     /// Begin to accumulate these fields.
     Begin(Vec<RankField>),

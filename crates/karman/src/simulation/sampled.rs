@@ -1,4 +1,4 @@
-//! What averages over time sample.
+//! The fields that averages over time sample.
 
 use super::SimulationError;
 use crate::backend::Buffer;

@@ -62,7 +62,7 @@ impl<F: Real> Computation<F> {
         } else {
             let ranks = Ranks::new(ranks, backend, case, (mesh, &domain), &flow)?;
             flow.follow(ranks.progress()?);
-            let monitored = ranks.select(monitored)?;
+            let monitored = ranks.select(&flow, monitored)?;
             Form::Several { ranks, whole: Box::new(flow), is_current: true, monitored }
         };
         Ok(Computation { form: Mutex::new(form), courant: 0.0 })

@@ -13,7 +13,9 @@ use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
-use crate::compressible::{CellQuantity, CompressibleSolver, PackedCells, Progress, WholeMesh};
+use crate::compressible::{
+    CellEntries, CellQuantity, CompressibleSolver, PackedCells, Progress, WholeMesh,
+};
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
 use std::sync::Arc;
@@ -55,8 +57,8 @@ impl<F: Real> Averaging for Rank<F> {
     }
 }
 
-/// The cells that monitors read, of each rank of all processes.
-pub(super) struct MonitoredCells(Vec<Vec<u32>>);
+/// The entries of the cells that monitors read in the flow on the whole mesh, of each rank of all processes.
+pub(super) struct MonitoredCells(Vec<CellEntries>);
 
 /// A step of the ranks.
 pub(super) struct Step {
@@ -170,14 +172,18 @@ impl<F: Real> Ranks<F> {
         averages.leave_to_ranks(&self.team, &self.processes)
     }
 
-    /// Prepares the ranks to hand over cells, ascending, again and again.
+    /// Prepares the ranks to hand over cells of the flow `whole`, ascending, again and again.
     ///
     /// # Errors
     /// [`SimulationError`] where a rank failed.
-    pub(super) fn select(&self, cells: Vec<u32>) -> Result<MonitoredCells, SimulationError> {
+    pub(super) fn select(
+        &self,
+        whole: &CompressibleSolver<F>,
+        cells: Vec<u32>,
+    ) -> Result<MonitoredCells, SimulationError> {
         let place = |start: usize| cells.partition_point(|cell| (*cell as usize) < start);
-        let of_rank = |range: &[usize]| cells[place(range[0])..place(range[1])].to_vec();
-        let of_ranks: Vec<Vec<u32>> = self.starts.windows(2).map(of_rank).collect();
+        let of_rank = |range: &[usize]| whole.entries_of(&cells[place(range[0])..place(range[1])]);
+        let of_ranks: Vec<CellEntries> = self.starts.windows(2).map(of_rank).collect();
         self.on_each(move |rank| {
             let n = rank.march.flow().n_cells();
             let (numbers, own) = ((0u32..).zip(&rank.cells[..n]), &cells);
@@ -205,7 +211,7 @@ impl<F: Real> Ranks<F> {
             None => Ok(vec![]),
         })?;
         let all = self.processes.lists_of_all(values)?;
-        of_ranks.iter().zip(all).for_each(|(cells, values)| whole.take_over(cells, &values));
+        of_ranks.iter().zip(all).for_each(|(entries, values)| whole.take_over(entries, &values));
         Ok(())
     }
 

@@ -37,7 +37,7 @@ struct Rank<F: Real> {
     backend: Backend,
     flow: IncompressibleSolver<F>,
     places: Arc<PartPlaces>,
-    /// What it hands over of each selection.
+    /// The entries of each selection that it hands over.
     packed: Vec<PackedEntries<F>>,
     averages: RankAverages<F>,
     /// For averages of derived fields.

@@ -6,7 +6,7 @@ use super::super::SimulationError;
 use super::computation::Computation;
 use super::growth::{Growth, SpeedGrowth};
 use crate::finite_volume::{BoundaryCondition, Prescribed};
-use crate::incompressible::limits::CourantLimits;
+use crate::incompressible::limits::{CourantLimits, has_outlet};
 use crate::incompressible::{
     Convection, ConvectionTreatment, FlowCondition, Numerics, Problem, ReferenceSpeed,
     ThermalProblem, TimeScheme,
@@ -144,7 +144,7 @@ impl FlowWarnings {
                 ));
             }
         }
-        if !self.warned_backflow {
+        if !self.warned_backflow && has_outlet(&self.conditions) {
             let flow = flow.with_boundary_fluxes()?;
             let (entering, through) = flow.backflow(mesh, &self.conditions)?;
             let worst = entering.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
