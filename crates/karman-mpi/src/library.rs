@@ -189,7 +189,10 @@ impl Communicator {
         for length in lengths {
             places.push(places[places.len() - 1] + count(*length));
         }
-        let (sent, mut received) = (own.to_vec(), vec![0; lengths.iter().sum()]);
+        let (mut sent, mut received) = (own.to_vec(), vec![0; lengths.iter().sum()]);
+        // The address of an empty list without memory is 1, which Open MPI defines as `MPI_IN_PLACE`.
+        sent.reserve(1);
+        received.reserve(1);
         let mut request = MaybeUninit::uninit();
         // SAFETY: all bytes and lists live until the request ends, see `Pending`.
         let request = unsafe {

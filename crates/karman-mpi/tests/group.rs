@@ -168,6 +168,8 @@ fn messages(group: &MpiGroup) -> Result<(), BackendError> {
     for round in 0..300 {
         let length = |from: usize, to: usize| match round {
             299 => 3_000_000,
+            // No rank has a byte.
+            _ if round % 20 == 7 => 0,
             _ => {
                 (round * 37 + from * 101 + to * 11) % 9000
                     * usize::from(!(round + from).is_multiple_of(5))
