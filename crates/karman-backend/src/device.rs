@@ -19,6 +19,10 @@ impl Graph {
     }
 }
 
+/// Calls of a software device ahead of its thread. From 32 on the caller would spin for up to 30 ms, on a processor that the
+/// device needs.
+const CALLS_AHEAD: usize = 16;
+
 /// Devices looked for on one machine.
 #[cfg(any(feature = "cuda", feature = "hip"))]
 const MOST_DEVICES: usize = 16;
@@ -49,6 +53,11 @@ fn keep_compiled_kernels() {
     let directory = CacheConfig::Global.root().with_file_name("karman");
     config.environment.path = CacheConfig::Directory(directory);
     cubecl::config::CubeClRuntimeConfig::try_set(config);
+}
+
+/// Whether a device is the processor.
+fn is_software(device: &cubecl::Device) -> bool {
+    matches!(device, cubecl::Device::Wgpu(device) if device.kind == cubecl::device::WgpuDeviceKind::Cpu)
 }
 
 /// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
@@ -86,6 +95,8 @@ static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new
 /// One device: its client and the properties launches need.
 pub struct Device {
     client: Client,
+    /// Calls of a software device.
+    calls: Option<std::sync::atomic::AtomicUsize>,
     name: String,
     planes: bool,
     graphs: bool,
@@ -151,6 +162,7 @@ impl Device {
         };
         Device {
             client,
+            calls: is_software(device).then(Default::default),
             name,
             planes,
             graphs,
@@ -168,8 +180,15 @@ impl Device {
         &self.name
     }
 
-    /// The client, for generated launches.
+    /// The client, for a call. Waits until a software device has taken earlier ones.
     pub fn client(&self) -> &Client {
+        let count = |calls: &std::sync::atomic::AtomicUsize| {
+            calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+        };
+        if self.calls.as_ref().map(count).is_some_and(|calls| calls % CALLS_AHEAD == 0) {
+            // Where the device has failed, the call that follows tells.
+            let _ = self.client.exclusive(|| ());
+        }
         &self.client
     }
 

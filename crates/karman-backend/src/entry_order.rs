@@ -1,7 +1,7 @@
 //! The order of the entries of vectors of which a rank has a range of the entries of one rank and single ones.
 
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
-use super::reduce::{Reduction, accumulate};
+use super::reduce::{AddRange, Reduction, accumulate};
 use super::{BackendError, HOST_CHUNK};
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,40 +102,36 @@ impl EntryOrder {
         blocks.flatten().collect()
     }
 
-    /// Adds the contributions of the single entries of all ranks to the blocks of the consecutive ones.
-    pub(super) fn add_singles<const K: usize>(
+    /// Adds the contributions of the single entries of all ranks to the blocks of the consecutive ones, `[block][reduction]`.
+    pub(super) fn add_singles(
         &self,
         group: &dyn Group,
-        identities: [f64; K],
-        entity: &(impl Fn(usize, &mut [f64; K]) + Sync + Send),
-        blocks: &mut [[f64; K]],
+        identities: &[f64],
+        add: &AddRange<'_>,
+        blocks: &mut [f64],
     ) {
         if self.places.is_empty() {
             return;
         }
-        let own: Vec<[f64; K]> = self
-            .singles
-            .iter()
-            .map(|entry| {
-                let mut contribution = identities;
-                entity(*entry as usize, &mut contribution);
-                contribution
-            })
-            .collect();
-        let mut all = vec![identities; self.places.len()];
+        let reductions = identities.len();
+        let mut own = identities.repeat(self.singles.len());
+        for (entry, contribution) in self.singles.iter().zip(own.chunks_exact_mut(reductions)) {
+            add(*entry as usize..*entry as usize + 1, contribution);
+        }
+        let mut all = identities.repeat(self.places.len());
         let bytes: Vec<usize> =
-            self.starts.iter().map(|start| start * K * size_of::<f64>()).collect();
-        let (own, into) = (bytes_of(own.as_flattened()), bytes_of_mut(all.as_flattened_mut()));
+            self.starts.iter().map(|start| start * reductions * size_of::<f64>()).collect();
         // A failure ends the group; the next read reports it.
-        if group.gather_all(own, into, &bytes).is_err() {
+        if group.gather_all(bytes_of(&own), bytes_of_mut(&mut all), &bytes).is_err() {
             return;
         }
-        let operations = identities.map(Reduction::of_identity);
         for single in &self.ascending {
             let single = *single as usize;
-            let totals = &mut blocks[self.places[single] as usize / HOST_CHUNK];
-            for k in 0..K {
-                totals[k] = accumulate(totals[k], all[single][k], operations[k]);
+            let block = self.places[single] as usize / HOST_CHUNK;
+            let totals = &mut blocks[block * reductions..][..reductions];
+            for (k, total) in totals.iter_mut().enumerate() {
+                let contribution = all[single * reductions + k];
+                *total = accumulate(*total, contribution, Reduction::of_identity(identities[k]));
             }
         }
     }

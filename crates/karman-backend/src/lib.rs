@@ -252,7 +252,18 @@ impl Backend {
 
     /// Runs `work` on this backend's host threads: every host loop inside it uses them.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(work)
+        let (mut work, mut result) = (Some(work), None);
+        self.install_erased(&mut || result = work.take().map(|work| work()));
+        match result {
+            Some(result) => result,
+            None => unreachable!("the pool has run the work, or passed its panic on"),
+        }
+    }
+
+    /// Compiled once for all [`Backend::install`].
+    #[inline(never)]
+    fn install_erased(&self, work: &mut (dyn FnMut() + Send)) {
+        self.pool.install(work);
     }
 
     /// Waits for everything submitted so far.

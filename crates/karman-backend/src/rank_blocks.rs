@@ -2,7 +2,9 @@
 
 use super::entry_order::EntryOrder;
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
-use super::{Buffer, HOST_CHUNK, Writer, host};
+use super::reduce::AddRange;
+use super::{Buffer, HOST_CHUNK, Writer};
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,8 +74,8 @@ impl RankBlocks {
         self.starts[rank + 1] - self.starts[rank]
     }
 
-    /// The own blocks of `K` reductions, to be written.
-    pub(super) fn begin<const K: usize>(&mut self, identities: [f64; K]) -> Writer<f64> {
+    /// The own blocks of reductions, to be written.
+    pub(super) fn begin(&mut self, identities: &[f64]) -> Writer<f64> {
         let blocks = self.own_blocks();
         self.own.clear();
         identities.iter().for_each(|identity| self.own.extend((0..blocks).map(|_| *identity)));
@@ -197,21 +199,16 @@ impl VectorBlocks {
         depths
     }
 
-    /// Reduces the own entries and gathers the blocks of all ranks into `values`, `[reduction][block]`; arguments as in
-    /// [`Partials::reduce_on_host`](super::Partials::reduce_on_host).
-    pub(super) fn reduce<const K: usize>(
-        &self,
-        identities: [f64; K],
-        entity: &(impl Fn(usize, &mut [f64; K]) + Sync + Send),
-        values: &mut Writer<f64>,
-    ) {
-        let (rank, own) = (self.group.rank(), self.own_entities());
+    /// Reduces the own entries and gathers the blocks of all ranks into `values`, `[reduction][block]`; `add` takes a range of own
+    /// entries.
+    pub(super) fn reduce(&self, identities: &[f64], add: &AddRange<'_>, values: &mut Writer<f64>) {
+        let (rank, own, reductions) = (self.group.rank(), self.own_entities(), identities.len());
         let segments: Vec<Range<usize>> =
             (0..self.components).map(|component| self.segment(component, rank)).collect();
         // The own entries of some entries of a component.
-        let add = |component: usize, range: Range<usize>, totals: &mut [f64; K]| {
+        let add_entries = |component: usize, range: Range<usize>, totals: &mut [f64]| {
             let first = component * own + range.start - segments[component].start;
-            (first..first + range.len()).for_each(|i| entity(i, totals));
+            add(first..first + range.len(), totals);
         };
         let mut begun: Vec<(usize, Range<usize>)> = vec![];
         for (component, Range { start, end }) in segments.iter().cloned().enumerate() {
@@ -220,58 +217,59 @@ impl VectorBlocks {
                 chunks.map(|chunk| chunk * HOST_CHUNK..((chunk + 1) * HOST_CHUNK).min(end));
             begun.extend(entries.map(|entries| (component, entries)));
         }
-        let mut results = vec![0.0; K * begun.len()];
-        let writer: Writer<f64> = Writer::of(&mut results);
-        host::for_each_chunk(begun.len(), &|place| {
-            let (component, entries) = begun[place].clone();
-            let mut totals = identities;
-            add(component, entries, &mut totals);
-            (0..K).for_each(|k| writer.set(K * place + k, totals[k]));
+        let mut results = identities.repeat(begun.len());
+        let chunks = results.par_chunks_mut(reductions).zip(&begun);
+        chunks.for_each(|(totals, (component, entries))| {
+            add_entries(*component, entries.clone(), totals);
         });
         // The results of the last chunk of each component so far, for the next rank.
-        let mut open = vec![identities; self.components];
-        for ((component, _), totals) in begun.iter().zip(results.chunks_exact(K)) {
-            open[*component].copy_from_slice(totals);
+        let mut open = identities.repeat(self.components);
+        for ((component, _), totals) in begun.iter().zip(results.chunks_exact(reductions)) {
+            open[component * reductions..][..reductions].copy_from_slice(totals);
         }
-        let ends = self.continued(&segments, &mut open, add);
-        let mut begun = begun.iter().zip(results.chunks_exact(K)).peekable();
+        let ends = self.continued(&segments, &mut open, reductions, &add_entries);
+        let mut begun = begun.iter().zip(results.chunks_exact(reductions)).peekable();
         let mut own_blocks = vec![];
         for (component, segment) in segments.iter().enumerate() {
             for chunk in self.ended(component, rank) {
                 match chunk * HOST_CHUNK < segment.start {
-                    true => own_blocks.extend_from_slice(&ends[component]),
-                    false => own_blocks.extend(begun.next().iter().flat_map(|(_, totals)| *totals)),
+                    true => {
+                        own_blocks.extend_from_slice(&ends[component * reductions..][..reductions])
+                    }
+                    false => begun.next().iter().for_each(|(_, totals)| own_blocks.extend(*totals)),
                 }
             }
             // A chunk that ends elsewhere.
             while begun.next_if(|((of, _), _)| *of == component).is_some() {}
         }
-        let mut blocks = vec![identities; self.total()];
-        self.gather::<K>(&own_blocks, &mut blocks);
+        let mut blocks = identities.repeat(self.total());
+        self.gather(&own_blocks, reductions, &mut blocks);
         if let Some(order) = &self.order {
-            order.add_singles(&*self.group, identities, entity, &mut blocks);
+            order.add_singles(&*self.group, identities, add, &mut blocks);
         }
-        for (block, totals) in blocks.iter().enumerate() {
-            (0..K).for_each(|k| values.set(k * blocks.len() + block, totals[k]));
+        let total = self.total();
+        for (block, totals) in blocks.chunks_exact(reductions).enumerate() {
+            totals.iter().enumerate().for_each(|(k, value)| values.set(k * total + block, *value));
         }
     }
 
     /// Continues the chunks that began before each segment from their results so far, and returns their results; `open` are
-    /// those of the chunks that go on after each segment.
-    fn continued<const K: usize>(
+    /// those of the chunks that go on after each segment. Results are `[component][reduction]`.
+    fn continued(
         &self,
         segments: &[Range<usize>],
-        open: &mut [[f64; K]],
-        add: impl Fn(usize, Range<usize>, &mut [f64; K]),
-    ) -> Vec<[f64; K]> {
+        open: &mut [f64],
+        reductions: usize,
+        add: &dyn Fn(usize, Range<usize>, &mut [f64]),
+    ) -> Vec<f64> {
         let (rank, size) = (self.group.rank(), self.group.size());
         let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
         let depths = self.depths();
         let mut ends = open.to_vec();
         for round in 1..=depths.iter().copied().max().unwrap_or(0) {
-            let mut arrived = vec![[0.0; K]; open.len()];
-            let sent = [(next, bytes_of(open.as_flattened()))];
-            let mut received = [(before, bytes_of_mut(arrived.as_flattened_mut()))];
+            let mut arrived = vec![0.0; open.len()];
+            let sent = [(next, bytes_of(open))];
+            let mut received = [(before, bytes_of_mut(&mut arrived))];
             // A failure ends the group; the next read reports it.
             if self.group.exchange(&sent, &mut received).is_err() {
                 return ends;
@@ -282,11 +280,12 @@ impl VectorBlocks {
                 }
                 let boundary = start.next_multiple_of(HOST_CHUNK);
                 // Before the first rank comes the last rank with the component before.
-                let mut totals = arrived[component - usize::from(rank == 0)];
-                add(component, start..boundary.min(end), &mut totals);
-                ends[component] = totals;
+                let arrived_for = component - usize::from(rank == 0);
+                let totals = &mut arrived[arrived_for * reductions..][..reductions];
+                add(component, start..boundary.min(end), totals);
+                ends[component * reductions..][..reductions].copy_from_slice(totals);
                 if boundary > end {
-                    open[component] = totals;
+                    open[component * reductions..][..reductions].copy_from_slice(totals);
                 }
             }
         }
@@ -294,23 +293,23 @@ impl VectorBlocks {
     }
 
     /// Gathers the blocks that end on each rank, `[block][reduction]`.
-    fn gather<const K: usize>(&self, own: &[f64], blocks: &mut [[f64; K]]) {
+    fn gather(&self, own: &[f64], reductions: usize, blocks: &mut [f64]) {
         let size = self.group.size();
         let chunks_of = |rank: usize| {
             (0..self.components).flat_map(move |component| self.ended(component, rank))
         };
         let mut places = vec![0];
         for rank in 0..size {
-            let bytes = chunks_of(rank).count() * K * size_of::<f64>();
+            let bytes = chunks_of(rank).count() * reductions * size_of::<f64>();
             places.push(places[rank] + bytes);
         }
-        let mut all = vec![0.0; K * self.entries().div_ceil(HOST_CHUNK)];
+        let mut all = vec![0.0; reductions * self.entries().div_ceil(HOST_CHUNK)];
         if self.group.gather_all(bytes_of(own), bytes_of_mut(&mut all), &places).is_err() {
             return;
         }
         let chunks = (0..size).flat_map(chunks_of);
-        for (chunk, totals) in chunks.zip(all.chunks_exact(K)) {
-            blocks[chunk].copy_from_slice(totals);
+        for (chunk, totals) in chunks.zip(all.chunks_exact(reductions)) {
+            blocks[chunk * reductions..][..reductions].copy_from_slice(totals);
         }
     }
 }

@@ -16,6 +16,7 @@ use super::device_exchange::{Exchanged, list_of_ranks};
 use super::rank_blocks::{RankBlocks, VectorBlocks};
 use super::{Backend, Buffer, HOST_CHUNK, THREADS_PER_BLOCK, Writer};
 use crate::prelude::*;
+use std::ops::Range;
 
 /// The operation of a reduction on two values. `Min` and `Max` ignore values that are not numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +64,12 @@ pub fn accumulate(a: f64, b: f64, #[comptime] operation: Reduction) -> f64 {
         a.max(b)
     }
 }
+
+/// Most reductions of a kernel.
+pub(super) const MOST_REDUCTIONS: usize = 16;
+
+/// Adds the contributions of some entities to totals, one for each reduction.
+pub(super) type AddRange<'a> = dyn Fn(Range<usize>, &mut [f64]) + Sync + Send + 'a;
 
 /// Blocks of a device below which its chunks are no larger than a block of threads.
 const MOST_BLOCKS: usize = 4096;
@@ -237,14 +244,27 @@ impl Partials {
         identities: [f64; K],
         entity: impl Fn(usize, &mut [f64; K]) + Sync + Send,
     ) {
+        const { assert!(K <= MOST_REDUCTIONS) }
+        self.reduce_ranges(count, &identities, &|range, totals| {
+            let mut of_range = identities;
+            of_range.copy_from_slice(totals);
+            range.for_each(|i| entity(i, &mut of_range));
+            totals.copy_from_slice(&of_range);
+        });
+    }
+
+    /// As [`Partials::reduce_on_host`], compiled once for all reductions.
+    #[inline(never)]
+    fn reduce_ranges(&mut self, count: usize, identities: &[f64], add: &AddRange<'_>) {
         if let Some(vectors) = self.vectors.as_ref().filter(|of| of.own_entries() == count) {
             self.blocks = vectors.total();
-            return vectors.reduce(identities, &entity, &mut self.values.writer());
+            return vectors.reduce(identities, add, &mut self.values.writer());
         }
+        let reductions = identities.len();
         let mut blocks = count.div_ceil(HOST_CHUNK).max(1);
         let results: Writer<f64> = match &mut self.ranks {
             None => {
-                self.set_block_count(blocks, K);
+                self.set_block_count(blocks, reductions);
                 self.values.writer()
             }
             Some(ranks) => {
@@ -255,12 +275,12 @@ impl Partials {
             }
         };
         let chunk = move |c: usize| {
-            let mut totals = identities;
-            for i in c * HOST_CHUNK..((c + 1) * HOST_CHUNK).min(count) {
-                entity(i, &mut totals);
-            }
-            for (k, total) in totals.into_iter().enumerate() {
-                results.set(k * blocks + c, total);
+            let mut totals = [0.0; MOST_REDUCTIONS];
+            let totals = &mut totals[..reductions];
+            totals.copy_from_slice(identities);
+            add(c * HOST_CHUNK..((c + 1) * HOST_CHUNK).min(count), totals);
+            for (k, total) in totals.iter().enumerate() {
+                results.set(k * blocks + c, *total);
             }
         };
         match count.div_ceil(HOST_CHUNK).max(1) {
@@ -269,7 +289,7 @@ impl Partials {
         }
         if let Some(ranks) = &mut self.ranks {
             self.blocks = ranks.total();
-            ranks.gather(K, &mut self.values.writer());
+            ranks.gather(reductions, &mut self.values.writer());
         }
     }
 

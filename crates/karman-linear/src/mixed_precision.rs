@@ -164,6 +164,12 @@ fn beta_mixed(rz: f64, rr: f64, zq: f64, midway: &View<f64>) -> NextStep {
     beta_general(rz, rr * midway[5], zq, midway, true)
 }
 
+/// z + β p.
+#[device]
+fn next_direction(z: f32, beta: f64, p: f32) -> f32 {
+    z + f32::from_f64(beta) * p
+}
+
 /// x ← x + α ‖b‖ p, p ← z + β p. Traffic 16 + 12.
 #[kernel(scalar(next = beta_mixed(3, midway)), update(x, p), unroll(2))]
 pub(super) fn advance_mixed<F: Real>(
@@ -181,7 +187,7 @@ pub(super) fn advance_mixed<F: Real>(
     if is_stepping(midway) {
         new_x = x + F::from_f64(step_length(midway) * midway[5].sqrt()) * convert::<f32, F>(p);
         // Also in the last step before a replacement.
-        new_p = z[i] + f32::from_f64(next.beta) * p;
+        new_p = next_direction(z[i], next.beta, p);
     }
     (new_x, new_p)
 }
@@ -198,7 +204,7 @@ pub(super) fn advance_ghosts(
 ) -> f32 {
     let mut new_p = p;
     if is_stepping(midway) {
-        new_p = z[ghost] + f32::from_f64(next.beta) * p;
+        new_p = next_direction(z[ghost], next.beta, p);
     }
     new_p
 }

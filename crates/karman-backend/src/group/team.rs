@@ -4,9 +4,10 @@ use super::Group;
 use crate::BackendError;
 use std::any::Any;
 use std::fmt::Display;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,21 +17,35 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Time between two looks at the group while results are awaited.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Work for a rank.
-type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
+/// A value of any type: threads and channels are compiled once for all of them.
+type Erased = Box<dyn Any + Send>;
+
+/// Work for a rank with its state.
+type Job = Box<dyn FnOnce(&mut Erased) + Send>;
 
 /// A thread for each rank of this process, which owns the state of the rank: all ranks, or the one that the process computes of
 /// several processes.
 ///
 /// A rank that panics or returns an error ends the group: the other ranks return at their next collective call.
 pub struct Team<S> {
-    members: Vec<Member<S>>,
+    members: Vec<Member>,
+    state: PhantomData<fn(S)>,
 }
 
-struct Member<S> {
+struct Member {
     group: Arc<dyn Group>,
-    jobs: Option<Sender<Job<S>>>,
+    jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
+}
+
+impl Member {
+    /// Starts the thread of a rank with its state.
+    fn start(group: Arc<dyn Group>, mut state: Erased) -> std::io::Result<Member> {
+        let (jobs, received): (Sender<Job>, Receiver<Job>) = channel();
+        let builder = std::thread::Builder::new().name(format!("rank {}", group.rank()));
+        let thread = builder.spawn(move || received.iter().for_each(|job| job(&mut state)))?;
+        Ok(Member { group, jobs: Some(jobs), thread: Some(thread) })
+    }
 }
 
 impl<S: Send + 'static> Team<S> {
@@ -39,17 +54,13 @@ impl<S: Send + 'static> Team<S> {
     /// # Errors
     /// [`BackendError::Threads`] where the system gives no thread.
     pub fn new<G: Group + 'static>(states: Vec<(G, S)>) -> Result<Team<S>, BackendError> {
-        let count = states.len();
-        let start = |(group, mut state): (G, S)| {
-            let group: Arc<dyn Group> = Arc::new(group);
-            let (jobs, received): (Sender<Job<S>>, Receiver<Job<S>>) = channel();
-            let builder = std::thread::Builder::new().name(format!("rank {}", group.rank()));
-            let thread = builder.spawn(move || received.iter().for_each(|job| job(&mut state)));
-            let failed =
-                |e: std::io::Error| BackendError::Threads { threads: count, reason: e.to_string() };
-            Ok(Member { group, jobs: Some(jobs), thread: Some(thread.map_err(failed)?) })
+        let threads = states.len();
+        let start = |(group, state): (G, S)| {
+            Member::start(Arc::new(group), Box::new(state))
+                .map_err(|e| BackendError::Threads { threads, reason: e.to_string() })
         };
-        Ok(Team { members: states.into_iter().map(start).collect::<Result<_, BackendError>>()? })
+        let members = states.into_iter().map(start).collect::<Result<_, BackendError>>()?;
+        Ok(Team { members, state: PhantomData })
     }
 
     /// Runs `work` on the ranks of this process at the same time and returns their results in the order of ranks.
@@ -65,24 +76,40 @@ impl<S: Send + 'static> Team<S> {
         R: Send + 'static,
         E: From<BackendError> + Display + Send + 'static,
     {
-        let work = Arc::new(work);
-        let (sender, results) = channel();
-        for (place, Member { group, jobs, .. }) in self.members.iter().enumerate() {
-            let (work, sender, group) = (work.clone(), sender.clone(), group.clone());
-            let job: Job<S> = Box::new(move |state| {
-                let result = attempt(&*group, || work(state));
-                // Nobody waits for the result after a failure.
-                let _ = sender.send((place, result));
-            });
-            if jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
-                self.members[0].group.abort("the thread of a rank has ended");
-            }
-        }
-        drop(sender);
-        let group = &*self.members[0].group;
+        let job = move |group: &dyn Group, state: &mut Erased| -> Erased {
+            let result = match state.downcast_mut::<S>() {
+                Some(state) => attempt(group, || work(state)),
+                None => unreachable!("the state that the team was made with"),
+            };
+            Box::new(result)
+        };
+        let results = run_erased(&self.members, Arc::new(job));
+        let results = results
+            .into_iter()
+            .map(|result| result.and_then(|result| result.downcast().ok()).map(|result| *result));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.group.rank()).collect();
-        in_order(group, &ranks, collect(group, ranks.len(), &results))
+        in_order(&*self.members[0].group, &ranks, results.collect())
     }
+}
+
+/// Runs `job` on the threads of the ranks; none for one that hangs or has ended.
+fn run_erased(
+    members: &[Member],
+    job: Arc<dyn Fn(&dyn Group, &mut Erased) -> Erased + Send + Sync>,
+) -> Vec<Option<Erased>> {
+    let (sender, results) = channel();
+    for (place, Member { group, jobs, .. }) in members.iter().enumerate() {
+        let (job, sender, group) = (job.clone(), sender.clone(), group.clone());
+        let job: Job = Box::new(move |state| {
+            // Nobody waits for the result after a failure.
+            let _ = sender.send((place, job(&*group, state)));
+        });
+        if jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+            members[0].group.abort("the thread of a rank has ended");
+        }
+    }
+    drop(sender);
+    collect(&*members[0].group, members.len(), &results)
 }
 
 impl<S> Drop for Team<S> {
@@ -105,8 +132,8 @@ impl<S> Drop for Team<S> {
 ///
 /// # Errors
 /// As [`Team::run`]; here a rank that hangs is waited for.
-pub fn run_ranks<'g, G, R, E>(
-    groups: &'g [G],
+pub fn run_ranks<G, R, E>(
+    groups: &[G],
     work: impl Fn(&G) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E>
 where
@@ -114,14 +141,25 @@ where
     R: Send,
     E: From<BackendError> + Display + Send,
 {
-    let results = std::thread::scope(|scope| {
-        let work = &work;
-        let start = |group: &'g G| scope.spawn(move || attempt(group, || work(group)));
-        let threads: Vec<_> = groups.iter().map(start).collect();
-        threads.into_iter().map(|thread| thread.join().ok()).collect()
+    let results: Vec<Mutex<Option<Result<R, E>>>> =
+        groups.iter().map(|_| Mutex::new(None)).collect();
+    run_in_threads(groups.len(), &|place| {
+        let result = attempt(&groups[place], || work(&groups[place]));
+        *results[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     });
+    let found = |result: Mutex<_>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let results = results.into_iter().map(found).collect();
     let ranks: Vec<usize> = groups.iter().map(Group::rank).collect();
     in_order(&groups[0], &ranks, results)
+}
+
+/// Runs `work` for each number below `count`, each in a thread of its own.
+fn run_in_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    std::thread::scope(|scope| {
+        (0..count).for_each(|place| {
+            scope.spawn(move || work(place));
+        });
+    });
 }
 
 /// Runs `work` for a rank; an error or a panic ends its group.
@@ -149,8 +187,12 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
 }
 
 /// The results that arrive: of all ranks, or after a failure of those that return soon.
-fn collect<R>(group: &dyn Group, ranks: usize, results: &Receiver<(usize, R)>) -> Vec<Option<R>> {
-    let mut found: Vec<Option<R>> = (0..ranks).map(|_| None).collect();
+fn collect(
+    group: &dyn Group,
+    ranks: usize,
+    results: &Receiver<(usize, Erased)>,
+) -> Vec<Option<Erased>> {
+    let mut found: Vec<Option<Erased>> = (0..ranks).map(|_| None).collect();
     let mut failed_at: Option<Instant> = None;
     while found.iter().any(Option::is_none) {
         match results.recv_timeout(LOOK) {

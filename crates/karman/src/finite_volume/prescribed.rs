@@ -52,12 +52,17 @@ pub struct Function<F>(pub F);
 
 impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {
-        let n = out.len();
-        out.par_iter_mut().enumerate().with_min_len(1024).for_each(|(i, o)| {
-            *o = self.0([points[i], points[n + i], points[2 * n + i]], t);
-        });
+        sample_function(&|point| self.0(point, t), points, out);
     }
     fn depends_on_time(&self) -> bool {
         true
     }
+}
+
+/// Compiled once for all functions.
+fn sample_function(value: &(dyn Fn([f64; 3]) -> f64 + Sync), points: &[f64], out: &mut [f64]) {
+    let n = out.len();
+    out.par_iter_mut().enumerate().with_min_len(1024).for_each(|(i, o)| {
+        *o = value([points[i], points[n + i], points[2 * n + i]]);
+    });
 }

@@ -86,8 +86,11 @@ impl RankNumbers<'_> {
     /// The local number of a row or column, which is an own one or a ghost.
     #[inline(always)]
     pub(super) fn local(&self, global: u32) -> u32 {
-        let mut number = global - self.first;
-        if global < self.first || number >= self.owned {
+        let mut number = self.owned;
+        if global >= self.first {
+            number = global - self.first;
+        }
+        if number >= self.owned {
             let mut low = 0u32;
             let mut high = self.n_ghosts;
             while low < high {
