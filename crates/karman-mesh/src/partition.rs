@@ -217,7 +217,7 @@ struct Owners {
 
 impl Owners {
     fn new(mesh: &Mesh, cell: Vec<u32>) -> Owners {
-        let face = mesh.face_left.iter().map(|&left| cell[left as usize]).collect();
+        let face = mesh.face_left.par_iter().map(|&left| cell[left as usize]).collect();
         let mut node = vec![NONE; mesh.n_nodes()];
         for (index, &part) in cell.iter().enumerate() {
             for &corner in mesh.cells.nodes_of(index) {

@@ -47,18 +47,10 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError`] where a prescribed value is not a number or the backend failed.
     pub fn refresh(&mut self) -> Result<(), CompressibleError> {
-        self.refresh_boundary()?;
+        let time = self.state.time;
+        self.boundary.set_time(&self.backend, time)?;
         self.reconstruct(Means::Now);
         Ok(())
-    }
-
-    /// Sets states outside the boundary alone to those of the current time.
-    ///
-    /// # Errors
-    /// As [`CompressibleSolver::refresh`].
-    pub fn refresh_boundary(&mut self) -> Result<(), CompressibleError> {
-        let time = self.state.time;
-        self.boundary.set_time(&self.backend, time)
     }
 
     /// The values of a buffer in double precision.

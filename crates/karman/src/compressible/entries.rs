@@ -1,11 +1,11 @@
-//! Means and polynomials of the cells from which loads and states at points are computed. Of several ranks those that own the cells hand
+//! Means and polynomials of the cells from which states at points are computed. Of several ranks those that own the cells hand
 //! over these alone.
 
 use super::error::CompressibleError;
 use super::reconstruction::polynomial::place_of;
 use super::solver::CompressibleSolver;
 use super::state::VARIABLES;
-use super::traces::{CellPoints, LoadedFaces};
+use super::traces::CellPoints;
 use crate::backend::{Buffer, blas};
 use crate::linear::Layout;
 use crate::real::Real;
@@ -21,16 +21,15 @@ pub struct PackedCells<F: Real> {
 }
 
 impl<F: Real> CompressibleSolver<F> {
-    /// Adds the cells from which the loads on a group of faces are computed; the flow is on the host.
-    pub fn add_cells_of_loads(&self, group: &LoadedFaces<F>, cells: &mut Vec<u32>) {
-        let left = self.mesh.cells.left.as_host().unwrap_or_default();
-        let faces = group.faces.as_host().unwrap_or_default();
-        cells.extend(faces.iter().map(|face| left[*face as usize]));
-    }
-
     /// Adds the cells of points; the flow is on the host.
     pub fn add_cells_of_points(&self, points: &CellPoints<F>, cells: &mut Vec<u32>) {
         cells.extend_from_slice(points.cells.as_host().unwrap_or_default());
+    }
+
+    /// The cell of each of some boundary faces; the flow is on the host.
+    pub fn cells_of_faces(&self, faces: &[u32]) -> Vec<u32> {
+        let left = self.mesh.cells.left.as_host().unwrap_or_default();
+        faces.iter().map(|face| left[*face as usize]).collect()
     }
 
     /// The entries of cells.

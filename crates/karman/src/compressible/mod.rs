@@ -18,6 +18,7 @@ pub mod face_points;
 pub mod flux;
 mod fused;
 mod limiter;
+mod loads;
 mod node_limiter;
 mod on_backend;
 mod part;
@@ -47,13 +48,14 @@ pub use entries::{CellEntries, PackedCells};
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;
-pub use part::Progress;
+pub use loads::{BoundaryLoad, FaceLoads, LoadedFaces};
+pub use part::{PartNumbers, Progress};
 pub use problem::{CompressibleNumerics, CompressibleProblem, PrescribedFields, ResidualForm};
 pub use reconstruction::Reconstruction;
 pub use reconstruction::polynomial::WeightPrecision;
 pub use solver::{CompressibleSolver, CompressibleStep};
 pub use stage_parts::{StagePart, Work};
-pub use traces::{BoundaryLoad, CellPoints, LoadedFaces};
+pub use traces::CellPoints;
 pub use whole_mesh::WholeMesh;
 
 #[cfg(test)]

@@ -33,6 +33,14 @@ pub struct Progress {
     largest_rate: f64,
 }
 
+/// Numbers of a part in the whole mesh.
+pub struct PartNumbers {
+    /// Those of its own cells, then of its ghosts.
+    pub cells: Vec<u32>,
+    /// Those of its faces, the interior ones first.
+    pub faces: Vec<u32>,
+}
+
 /// A part of the mesh.
 struct MeshPart {
     sub: SubMesh,
@@ -112,8 +120,7 @@ fn restricted(whole: &Stencils, sub: &SubMesh, halo: &Halo, computed: &[u32]) ->
 
 impl<F: Real> CompressibleSolver<F> {
     /// The part of this flow, which is on the host, that the rank of a group computes on `backend`: the cells of `ranges`, parts of the
-    /// mesh `whole`, with the form of the residual and the precision of the weights of `numerics`. Also the cell of the whole mesh of each
-    /// of its cells and ghosts. All ranks call it at the same time.
+    /// mesh `whole`, with the form of the residual and the precision of the weights of `numerics`. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`CompressibleError::Backend`] where a rank failed.
@@ -123,7 +130,7 @@ impl<F: Real> CompressibleSolver<F> {
         group: &Arc<dyn Group>,
         (whole, ranges): (WholeMesh<'_>, &Ranges<'_>),
         numerics: &CompressibleNumerics,
-    ) -> Result<(Self, Vec<u32>), CompressibleError> {
+    ) -> Result<(Self, PartNumbers), CompressibleError> {
         let nodes = self.polynomials.nodes.as_ref();
         let around_nodes = |cell| nodes.map_or(vec![], |nodes| nodes.cells_around(cell));
         let of_mesh = MeshPart::new(whole, backend, group, ranges, around_nodes)?;
@@ -181,7 +188,8 @@ impl<F: Real> CompressibleSolver<F> {
         };
         (solver.state.time, solver.state.steps) = self.clock();
         solver.finish_step(false)?;
-        Ok((solver, sub.global_cell.clone()))
+        let numbers = PartNumbers { cells: sub.global_cell.clone(), faces: part.faces().to_vec() };
+        Ok((solver, numbers))
     }
 
     /// The numbers that the flow on the whole mesh takes over after a step of its parts.

@@ -1,4 +1,4 @@
-//! States at points of cells and on boundary faces, and the loads on groups of boundary faces, from the polynomials of cells.
+//! States at points of cells and on boundary faces, from the polynomials of cells.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
@@ -9,10 +9,9 @@ use super::reconstruction::polynomial::Polynomials;
 use super::residual::{GasView, boundary_flux, trace};
 use super::solver::{CompressibleSolver, gas};
 use super::state::{Primitive, VARIABLES};
-use super::viscous::ViscosityLaw;
-use crate::backend::{Backend, Buffer, Components, Partials, View};
+use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::{FaceView, Vectors, component_major, narrow};
-use crate::mesh::geometry::{cross, subtract};
+use crate::mesh::geometry::subtract;
 use crate::mesh::quadrature::centroid_of_cell;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
@@ -63,7 +62,7 @@ pub(super) fn point_states<F: Real>(
 /// The state, the forces and the mass flow at a point of a boundary face.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct BoundaryPoint<F: Real> {
+pub(super) struct BoundaryPoint<F: Real> {
     /// ρ, u and p of the flow at the boundary.
     pub state: Primitive<F>,
     /// Force of the pressure.
@@ -80,7 +79,7 @@ struct BoundaryPoint<F: Real> {
 /// the balance of momentum has it, and the velocity is the mean of both sides, with friction that of the wall; its temperature is
 /// that of an isothermal wall, else that inside. Elsewhere the state is that inside.
 #[device]
-fn boundary_point<F: Real>(
+pub(super) fn boundary_point<F: Real>(
     f: usize,
     c: usize,
     k: usize,
@@ -203,130 +202,6 @@ pub(super) fn boundary_stresses<F: Real>(
     }
 }
 
-/// A part of the load on boundary faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum LoadPart {
-    /// Of the pressure, with the mass flow.
-    Pressure,
-    /// Of the viscous stress, with the heat flux.
-    Viscous,
-}
-
-/// A part of the load on a group of boundary faces.
-#[device]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
-pub struct BoundaryLoad<F: Real> {
-    /// Force of the fluid, N.
-    pub force_x: F,
-    /// Along y.
-    pub force_y: F,
-    /// Along z.
-    pub force_z: F,
-    /// Its moment about the centre of the group, N m.
-    pub moment_x: F,
-    /// About y.
-    pub moment_y: F,
-    /// About z.
-    pub moment_z: F,
-    /// What enters through the faces by time: beside the force of the pressure the mass, kg/s, beside that of the viscous stress
-    /// the heat, W.
-    pub entering: F,
-}
-
-/// A group of boundary faces, for [`CompressibleSolver::loads`].
-pub struct LoadedFaces<F: Real> {
-    pub(super) faces: Buffer<u32>,
-    /// From the centre of moments to the centroid of the cell: `[3][faces]`.
-    arms: Buffer<F>,
-    partials: Partials,
-    load: Buffer<f64>,
-    /// Σ S, the force of a unit pressure.
-    pub area_vector: Vector,
-    /// Σ (x_f − x₀) × S, the moment of a unit pressure.
-    pub of_unit_pressure: Vector,
-}
-
-impl<F: Real> LoadedFaces<F> {
-    /// Faces of a mesh and the centre x₀ of moments.
-    pub fn new(
-        backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        faces: &[u32],
-        centre: Vector,
-    ) -> LoadedFaces<F> {
-        let arm = |face: &u32| {
-            let cell = mesh.face_left[*face as usize] as usize;
-            subtract(centroid_of_cell(mesh, geometry, cell), centre)
-        };
-        let arms: Vec<Vector> = faces.iter().map(arm).collect();
-        let (mut area_vector, mut of_unit_pressure) = ([0.0; 3], [0.0; 3]);
-        for face in faces {
-            let s = geometry.area_vector_of(*face as usize);
-            let moment = cross(subtract(geometry.face_centre_of(*face as usize), centre), s);
-            (0..3).for_each(|k| area_vector[k] += s[k]);
-            (0..3).for_each(|k| of_unit_pressure[k] += moment[k]);
-        }
-        let count = <BoundaryLoad<f64> as Components>::COUNT;
-        LoadedFaces {
-            arms: narrow(backend, component_major(&arms)),
-            partials: Partials::new(backend, faces.len(), count),
-            load: backend.zeros(count),
-            faces: backend.upload_slice(faces),
-            area_vector,
-            of_unit_pressure,
-        }
-    }
-}
-
-/// The load of one face.
-///
-/// Traffic a face: 12 + 24, a point 88, a cell 40 (1 + terms) (f64).
-#[kernel(indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
-pub(super) fn boundary_loads<F: Real>(
-    i: usize,
-    f: usize,
-    arms: &Vectors<F>,
-    faces: &FaceView<F>,
-    points: &FacePoints<F>,
-    polynomials: &Polynomials<F>,
-    gas: &GasView<F>,
-    #[comptime] part: LoadPart,
-) -> (F, F, F, F, F, F, F) {
-    let c = faces.left[f] as usize;
-    let (first, end) = points.range(f);
-    let zero = F::literal(0.0);
-    let mut force = Vec3::<F>::zero();
-    let mut moment = Vec3::<F>::zero();
-    let mut entering = zero;
-    for k in first..end {
-        let at_point = boundary_point::<F>(f, c, k, faces, points, polynomials, gas);
-        let mut of_point = at_point.pressure;
-        if comptime!(part == LoadPart::Viscous) {
-            of_point = at_point.viscous;
-            entering += at_point.heat;
-        } else {
-            entering -= at_point.mass;
-        }
-        force += of_point;
-        moment += (arms.at(i) + points.from_left.at(k)).cross(of_point);
-    }
-    (force.x, force.y, force.z, moment.x, moment.y, moment.z, entering)
-}
-
-/// The load of all faces.
-#[kernel(combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
-pub(super) fn total_boundary_load(
-    force_x: f64,
-    force_y: f64,
-    force_z: f64,
-    moment_x: f64,
-    moment_y: f64,
-    moment_z: f64,
-    entering: f64,
-) -> BoundaryLoad<f64> {
-    BoundaryLoad::<f64> { force_x, force_y, force_z, moment_x, moment_y, moment_z, entering }
-}
-
 impl<F: Real> CompressibleSolver<F> {
     /// ρ, u_x, u_y, u_z and p at points, `[n]` each, of the polynomials of the last [`CompressibleSolver::refresh`].
     ///
@@ -386,45 +261,6 @@ impl<F: Real> CompressibleSolver<F> {
         );
         let (values, n) = (self.read(&stresses)?, faces.len());
         Ok([0, 1, 2, 3].map(|k| values[k * n..(k + 1) * n].to_vec()))
-    }
-
-    /// The loads of pressure and of viscous stress on boundary faces, as [`CompressibleSolver::at_points`].
-    ///
-    /// # Errors
-    /// [`CompressibleError::Backend`].
-    pub fn loads(
-        &self,
-        group: &mut LoadedFaces<F>,
-    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
-        let pressure = self.load(group, LoadPart::Pressure)?;
-        let viscous = match self.viscous.view().law {
-            ViscosityLaw::Inviscid => BoundaryLoad::default(),
-            _ => self.load(group, LoadPart::Viscous)?,
-        };
-        Ok([pressure, viscous])
-    }
-
-    fn load(
-        &self,
-        group: &mut LoadedFaces<F>,
-        part: LoadPart,
-    ) -> Result<BoundaryLoad<f64>, CompressibleError> {
-        let LoadedFaces { faces, arms, partials, load, .. } = group;
-        boundary_loads(
-            &self.backend,
-            faces.len(),
-            faces,
-            &Vectors::of(arms),
-            &self.mesh.faces(),
-            &self.mesh.points.view(),
-            &self.polynomials.view(&self.state.now),
-            &gas(self.gamma, &self.numerics, &self.boundary, &self.viscous),
-            part,
-            partials,
-        );
-        total_boundary_load(&self.backend, partials, load);
-        let sums = self.backend.read(load)?;
-        Ok(BoundaryLoad::of_components(&sums))
     }
 
     /// The variables of states `[5][n]`.

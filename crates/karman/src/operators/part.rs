@@ -1,9 +1,10 @@
 //! The part of a mesh that one of several ranks has, and arrays of the whole mesh restricted to it.
 
 use super::FaceCells;
-use crate::backend::{Backend, Buffer, Element, Halo};
+use crate::backend::{Backend, Buffer, Element, HOST_CHUNK, Halo};
 use crate::mesh::Mesh;
 use crate::mesh::partition::SubMesh;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +37,8 @@ fn selected<T: Element>(whole: &Buffer<T>, indices: &[u32], n: usize) -> Vec<T> 
     let components = whole.as_host().unwrap_or_default().chunks_exact(n.max(1));
     let mut values = Vec::with_capacity(components.len() * indices.len());
     for component in components {
-        values.extend(indices.iter().map(|index| component[*index as usize]));
+        let of_indices = indices.par_iter().with_min_len(HOST_CHUNK);
+        values.par_extend(of_indices.map(|index| component[*index as usize]));
     }
     values
 }

@@ -89,9 +89,8 @@ impl<F: Real> CompressibleRun<F> {
         names.extend(&VELOCITY[..mesh.dimension]);
         names.push(PRESSURE);
         let unknown = |name: &&'static str| Unknown { name, has_mean_zero: false };
-        let monitors = Monitors::new(case, backend, place)?;
-        let monitored = if ranks == 1 { vec![] } else { monitors.cells(&flow) };
-        let computation = Computation::new(ranks, run_backend, own, whole, flow, monitored)?;
+        let mut monitors = Monitors::new(case, backend, place)?;
+        let computation = Computation::new(ranks, run_backend, own, whole, flow, &mut monitors)?;
         let mut averages = fields::averages(backend, case, mesh, &names);
         computation.leave_averages_to_ranks(&mut averages)?;
         Ok(CompressibleRun {
@@ -163,8 +162,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         if self.monitors.are_none() {
             return Ok(Monitored::default());
         }
-        let monitors = &mut self.monitors;
-        let monitored = self.computation.with_monitored(|flow| monitors.evaluate(flow))??;
+        let monitored = self.computation.monitored(&mut self.monitors)?;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }

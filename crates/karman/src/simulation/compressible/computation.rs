@@ -2,9 +2,10 @@
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
-use super::super::equation::Advance;
+use super::super::equation::{Advance, Monitored};
 use super::march::{Domain, March};
-use super::ranks::{MonitoredCells, Ranks, Step};
+use super::monitors::Monitors;
+use super::ranks::{Ranks, Selection, Step};
 use crate::backend::Backend;
 use crate::case::CompressibleCase;
 use crate::compressible::{CellQuantity, CompressibleSolver, WholeMesh};
@@ -28,8 +29,8 @@ enum Form<F: Real> {
         whole: Box<CompressibleSolver<F>>,
         /// Whether the means of `whole` are those of the ranks.
         is_current: bool,
-        /// The cells that monitors read.
-        monitored: MonitoredCells,
+        /// The cells and faces that monitors read.
+        monitored: Selection,
     },
 }
 
@@ -44,7 +45,7 @@ impl<F: Real> Form<F> {
 }
 
 impl<F: Real> Computation<F> {
-    /// The flow on `ranks` ranks; of several it is on the host, `backend` is that of the ranks, and monitors read the cells `monitored`.
+    /// The flow on `ranks` ranks; of several it is on the host, and `backend` is that of the ranks.
     ///
     /// # Errors
     /// As [`March::new`] and [`Ranks::new`].
@@ -54,7 +55,7 @@ impl<F: Real> Computation<F> {
         case: &CompressibleCase,
         mesh: WholeMesh<'_>,
         mut flow: CompressibleSolver<F>,
-        monitored: Vec<u32>,
+        monitors: &mut Monitors<F>,
     ) -> Result<Self, SimulationError> {
         let domain = Domain::new(case, mesh)?;
         let form = if ranks == 1 {
@@ -62,7 +63,7 @@ impl<F: Real> Computation<F> {
         } else {
             let ranks = Ranks::new(ranks, backend, case, (mesh, &domain), &flow)?;
             flow.follow(ranks.progress()?);
-            let monitored = ranks.select(&flow, monitored)?;
+            let monitored = ranks.select(&flow, monitors)?;
             Form::Several { ranks, whole: Box::new(flow), is_current: true, monitored }
         };
         Ok(Computation { form: Mutex::new(form), courant: 0.0 })
@@ -109,23 +110,27 @@ impl<F: Real> Computation<F> {
         }
     }
 
-    /// The result of `read` on the flow with the polynomials of the current time, of several ranks in the cells that monitors read.
+    /// The values of monitors at the current time.
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
-    pub(super) fn with_monitored<R>(
+    pub(super) fn monitored(
         &self,
-        read: impl FnOnce(&CompressibleSolver<F>) -> R,
-    ) -> Result<R, SimulationError> {
+        monitors: &mut Monitors<F>,
+    ) -> Result<Monitored, SimulationError> {
         let mut form = self.form();
-        match &mut *form {
-            Form::Several { ranks, whole, is_current: false, monitored } => {
-                ranks.gather_monitored(monitored, whole)?;
-                whole.refresh_boundary()?;
+        let loads = match &mut *form {
+            Form::Several { ranks, whole, monitored, .. } => {
+                ranks.gather_monitored(monitored, whole, monitors)?
             }
-            form => form.flow().refresh()?,
-        }
-        Ok(read(form.flow()))
+            Form::One(march) => {
+                let flow = march.flow_mut();
+                flow.refresh()?;
+                let loads = monitors.groups().map(|group| flow.loads(group));
+                loads.collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        monitors.evaluate(form.flow(), &loads)
     }
 
     /// A quantity of all cells.

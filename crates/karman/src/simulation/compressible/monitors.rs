@@ -98,20 +98,25 @@ impl<F: Real> Monitors<F> {
         self.probes.is_empty() && self.patches.is_empty()
     }
 
-    /// The cells of `flow`, on the host, from which [`Monitors::evaluate`] computes; ascending.
+    /// The cells of `flow`, on the host, from which probes are computed; ascending.
     pub(super) fn cells(&self, flow: &CompressibleSolver<F>) -> Vec<u32> {
         let mut cells = vec![];
         flow.add_cells_of_points(&self.at_probes.located, &mut cells);
-        self.patches.iter().for_each(|patch| flow.add_cells_of_loads(&patch.faces, &mut cells));
         cells.sort_unstable();
         cells.dedup();
         cells
     }
 
-    /// Values of probes and patches of a flow with the polynomials of the current time.
+    /// The faces of each patch.
+    pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut LoadedFaces<F>> {
+        self.patches.iter_mut().map(|patch| &mut patch.faces)
+    }
+
+    /// Values of probes and patches of a flow with the polynomials of the current time, and the loads on the patches.
     pub(super) fn evaluate(
         &mut self,
         flow: &CompressibleSolver<F>,
+        loads: &[[BoundaryLoad<f64>; 2]],
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
         if !self.probes.is_empty() {
@@ -121,9 +126,8 @@ impl<F: Real> Monitors<F> {
                 monitored.probes.set(probe.clone(), fields);
             }
         }
-        for patch in &mut self.patches {
-            let loads = flow.loads(&mut patch.faces)?;
-            let quantities = patch.quantities(&loads, self.dimension);
+        for (patch, loads) in self.patches.iter().zip(loads) {
+            let quantities = patch.quantities(loads, self.dimension);
             monitored.patches.set(patch.name.clone(), quantities);
         }
         Ok(monitored)

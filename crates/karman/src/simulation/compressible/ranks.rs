@@ -9,15 +9,19 @@ use super::super::equation::Advance;
 use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::fields::{FieldBuffers, Fields};
 use super::march::{Domain, March};
+use super::monitors::Monitors;
 use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::{
-    CellEntries, CellQuantity, CompressibleSolver, PackedCells, Progress, WholeMesh,
+    BoundaryLoad, CellEntries, CellQuantity, CompressibleSolver, FaceLoads, PackedCells,
+    PartNumbers, Progress, WholeMesh,
 };
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The ranks of a flow.
@@ -33,10 +37,10 @@ pub(super) struct Ranks<F: Real> {
 struct Rank<F: Real> {
     backend: Backend,
     march: March<F>,
-    /// Its cells and ghosts in the whole mesh.
-    cells: Vec<u32>,
-    /// Its cells that monitors read.
-    monitored: Option<PackedCells<F>>,
+    /// Its cells, ghosts and faces in the whole mesh.
+    numbers: PartNumbers,
+    /// Its cells that probes read, and its faces of each group with loads.
+    monitored: Option<(PackedCells<F>, Vec<FaceLoads<F>>)>,
     averages: RankAverages<F>,
     /// For averages.
     buffers: FieldBuffers<F>,
@@ -57,8 +61,25 @@ impl<F: Real> Averaging for Rank<F> {
     }
 }
 
-/// The entries of the cells that monitors read in the flow on the whole mesh, of each rank of all processes.
-pub(super) struct MonitoredCells(Vec<CellEntries>);
+/// The cells and faces that monitors read, of each rank of all processes.
+pub(super) struct Selection {
+    /// Entries of the cells in the flow on the whole mesh.
+    cells: Vec<CellEntries>,
+    /// Entries of the faces in each group.
+    faces: Vec<Vec<Vec<usize>>>,
+}
+
+/// Faces of each group that belong to cells of a range, as entries of the group.
+fn entries_in(groups: &[GroupCells], range: Range<usize>) -> Vec<Vec<usize>> {
+    let own = |cells: &GroupCells| -> Vec<usize> {
+        let is_own = |(_, cell): &(usize, &u32)| range.contains(&(**cell as usize));
+        cells.iter().enumerate().filter(is_own).map(|(entry, _)| entry).collect()
+    };
+    groups.iter().map(own).collect()
+}
+
+/// The cell of each face of a group.
+type GroupCells = Vec<u32>;
 
 /// A step of the ranks.
 pub(super) struct Step {
@@ -87,13 +108,14 @@ impl<F: Real> Ranks<F> {
         let rank = |group: &Arc<dyn RankGroup>| -> Result<Rank<F>, SimulationError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
             own.install(|| {
-                let (flow, cells) = whole.of_rank(&own, group, (mesh, &ranges), &case.numerics)?;
+                let (flow, numbers) =
+                    whole.of_rank(&own, group, (mesh, &ranges), &case.numerics)?;
                 let domain = domain.of_range(&ranges.cells(group.rank()));
                 let march = March::new(case, &own, domain, flow)?;
                 Ok(Rank {
                     backend: own.clone(),
                     march,
-                    cells,
+                    numbers,
                     monitored: None,
                     averages: RankAverages::new(ranges.cells(group.rank()), mesh.mesh.n_cells()),
                     buffers: [0; 3].map(|_| own.zeros(0)),
@@ -172,47 +194,86 @@ impl<F: Real> Ranks<F> {
         averages.leave_to_ranks(&self.team, &self.processes)
     }
 
-    /// Prepares the ranks to hand over cells of the flow `whole`, ascending, again and again.
+    /// Prepares the ranks to hand over what monitors of the flow `whole` read, again and again.
     ///
     /// # Errors
     /// [`SimulationError`] where a rank failed.
     pub(super) fn select(
         &self,
         whole: &CompressibleSolver<F>,
-        cells: Vec<u32>,
-    ) -> Result<MonitoredCells, SimulationError> {
+        monitors: &mut Monitors<F>,
+    ) -> Result<Selection, SimulationError> {
+        let cells = monitors.cells(whole);
         let place = |start: usize| cells.partition_point(|cell| (*cell as usize) < start);
-        let of_rank = |range: &[usize]| whole.entries_of(&cells[place(range[0])..place(range[1])]);
-        let of_ranks: Vec<CellEntries> = self.starts.windows(2).map(of_rank).collect();
+        let entries = |range: &[usize]| whole.entries_of(&cells[place(range[0])..place(range[1])]);
+        let of_ranks = self.starts.windows(2).map(entries).collect();
+        let groups: Vec<(Vec<u32>, Vec<F>)> = monitors
+            .groups()
+            .map(|group| (group.faces().to_vec(), group.arms().to_vec()))
+            .collect();
+        let cells_of_groups: Vec<GroupCells> =
+            groups.iter().map(|(faces, _)| whole.cells_of_faces(faces)).collect();
+        let ranges = self.starts.windows(2);
+        let faces = ranges.map(|range| entries_in(&cells_of_groups, range[0]..range[1])).collect();
+        let starts = self.starts.clone();
         self.on_each(move |rank| {
-            let n = rank.march.flow().n_cells();
-            let (numbers, own) = ((0u32..).zip(&rank.cells[..n]), &cells);
-            let own: Vec<u32> = numbers
-                .filter(|(_, cell)| own.binary_search(cell).is_ok())
-                .map(|(number, _)| number)
+            let Rank { march, numbers, monitored, backend, .. } = rank;
+            let (flow, this) = (march.flow(), backend.ranks().map_or(0, |group| group.rank()));
+            let local = (0u32..).zip(&numbers.cells[..flow.n_cells()]);
+            let own_cells: Vec<u32> = local
+                .filter(|(_, cell)| cells.binary_search(cell).is_ok())
+                .map(|(local, _)| local)
                 .collect();
-            rank.monitored = Some(rank.march.flow().packed_cells(&own));
+            let own_faces = entries_in(&cells_of_groups, starts[this]..starts[this + 1]);
+            let loads = groups.iter().zip(own_faces).map(|((faces, arms), entries)| {
+                let of_face: HashMap<u32, usize> =
+                    entries.iter().map(|entry| (faces[*entry], *entry)).collect();
+                let local = (0u32..).zip(&numbers.faces);
+                let mut own: Vec<(usize, u32)> =
+                    local.filter_map(|(local, face)| Some((*of_face.get(face)?, local))).collect();
+                own.sort_unstable();
+                assert_eq!(own.len(), entries.len(), "a rank has the faces of its cells once");
+                flow.part_faces(arms, &own)
+            });
+            *monitored = Some((flow.packed_cells(&own_cells), loads.collect()));
             Ok(())
         })?;
-        Ok(MonitoredCells(of_ranks))
+        Ok(Selection { cells: of_ranks, faces })
     }
 
-    /// Hands means and polynomials of the cells that monitors read over to the flow on the whole mesh.
+    /// Hands means and polynomials of the cells that probes read over to the flow on the whole mesh, and returns the loads on each
+    /// group of faces.
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
     pub(super) fn gather_monitored(
         &self,
-        MonitoredCells(of_ranks): &MonitoredCells,
+        selection: &Selection,
         whole: &mut CompressibleSolver<F>,
-    ) -> Result<(), SimulationError> {
-        let values = self.on_each(|rank| match &mut rank.monitored {
-            Some(cells) => Ok(rank.march.flow_mut().hand_over(cells)?),
-            None => Ok(vec![]),
+        monitors: &mut Monitors<F>,
+    ) -> Result<Vec<[BoundaryLoad<f64>; 2]>, SimulationError> {
+        let values = self.on_each(|rank| {
+            let Some((cells, loads)) = &mut rank.monitored else { return Ok([vec![], vec![]]) };
+            let of_cells = rank.march.flow_mut().hand_over(cells)?;
+            Ok([of_cells, rank.march.flow().hand_over_loads(loads)?])
         })?;
-        let all = self.processes.lists_of_all(values)?;
-        of_ranks.iter().zip(all).for_each(|(entries, values)| whole.take_over(entries, &values));
-        Ok(())
+        let (of_cells, of_loads) = values.into_iter().map(|[cells, loads]| (cells, loads)).unzip();
+        let of_cells = self.processes.lists_of_all(of_cells)?;
+        selection
+            .cells
+            .iter()
+            .zip(of_cells)
+            .for_each(|(entries, values)| whole.take_over(entries, &values));
+        let of_loads = self.processes.lists_of_all(of_loads)?;
+        let mut rest: Vec<&[F]> = of_loads.iter().map(Vec::as_slice).collect();
+        let mut totals = vec![];
+        for (g, group) in monitors.groups().enumerate() {
+            let entries = selection.faces.iter().map(|groups| groups[g].as_slice());
+            let mut parts: Vec<(&[usize], &[F])> = entries.zip(rest).collect();
+            totals.push(whole.take_over_loads(group, &mut parts)?);
+            rest = parts.into_iter().map(|(_, values)| values).collect();
+        }
+        Ok(totals)
     }
 
     /// A quantity of all cells, computed by the ranks.
@@ -240,7 +301,7 @@ impl<F: Real> Ranks<F> {
     ) -> Result<(), SimulationError> {
         let n = means.len() / VARIABLES;
         self.on_each(move |rank| {
-            let of = |v: usize| rank.cells.iter().map(move |cell| v * n + *cell as usize);
+            let of = |v: usize| rank.numbers.cells.iter().map(move |cell| v * n + *cell as usize);
             let own = (0..VARIABLES).flat_map(of).map(|i| means[i]).collect();
             rank.march.restore(own, clock)
         })?;

@@ -1,0 +1,309 @@
+//! The loads of pressure and of viscous stress on groups of boundary faces, from the polynomials of cells. Of several ranks each computes
+//! the loads of its faces, and the flow on the whole mesh adds those of all in the order of one rank.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::error::CompressibleError;
+use super::face_points::FacePoints;
+use super::reconstruction::polynomial::Polynomials;
+use super::residual::GasView;
+use super::solver::{CompressibleSolver, gas};
+use super::traces::boundary_point;
+use super::viscous::ViscosityLaw;
+use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
+use crate::finite_volume::{FaceView, Vectors, component_major, narrow};
+use crate::mesh::geometry::{cross, subtract};
+use crate::mesh::quadrature::centroid_of_cell;
+use crate::mesh::{Geometry, Mesh};
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+
+type Vector = [f64; 3];
+
+/// A part of the load on boundary faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum LoadPart {
+    /// Of the pressure, with the mass flow.
+    Pressure,
+    /// Of the viscous stress, with the heat flux.
+    Viscous,
+}
+
+/// A part of the load on boundary faces.
+#[device]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
+pub struct BoundaryLoad<F: Real> {
+    /// Force of the fluid, N.
+    pub force_x: F,
+    /// Along y.
+    pub force_y: F,
+    /// Along z.
+    pub force_z: F,
+    /// Its moment about the centre of the group, N m.
+    pub moment_x: F,
+    /// About y.
+    pub moment_y: F,
+    /// About z.
+    pub moment_z: F,
+    /// What enters through the faces by time: beside the force of the pressure the mass, kg/s, beside that of the viscous stress
+    /// the heat, W.
+    pub entering: F,
+}
+
+/// Numbers of a load.
+const COMPONENTS: usize = <BoundaryLoad<f64> as Components>::COUNT;
+
+/// Boundary faces with their loads.
+pub struct FaceLoads<F: Real> {
+    faces: Buffer<u32>,
+    /// From the centre of moments to the centroid of the cell: `[3][faces]`.
+    arms: Buffer<F>,
+    /// Of the pressure and of the viscous stress: `[7][faces]`.
+    loads: [Buffer<F>; 2],
+}
+
+impl<F: Real> FaceLoads<F> {
+    fn new(backend: &Backend, faces: Vec<u32>, arms: Buffer<F>) -> FaceLoads<F> {
+        let loads = [0; 2].map(|_| backend.zeros(COMPONENTS * faces.len()));
+        FaceLoads { faces: backend.upload(faces), arms, loads }
+    }
+}
+
+/// A group of boundary faces, for [`CompressibleSolver::loads`].
+pub struct LoadedFaces<F: Real> {
+    of_faces: FaceLoads<F>,
+    partials: Partials,
+    load: Buffer<f64>,
+    /// Σ S, the force of a unit pressure.
+    pub area_vector: Vector,
+    /// Σ (x_f − x₀) × S, the moment of a unit pressure.
+    pub of_unit_pressure: Vector,
+}
+
+impl<F: Real> LoadedFaces<F> {
+    /// Faces of a mesh and the centre x₀ of moments.
+    pub fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        faces: &[u32],
+        centre: Vector,
+    ) -> LoadedFaces<F> {
+        let arm = |face: &u32| {
+            let cell = mesh.face_left[*face as usize] as usize;
+            subtract(centroid_of_cell(mesh, geometry, cell), centre)
+        };
+        let arms: Vec<Vector> = faces.iter().map(arm).collect();
+        let (mut area_vector, mut of_unit_pressure) = ([0.0; 3], [0.0; 3]);
+        for face in faces {
+            let s = geometry.area_vector_of(*face as usize);
+            let moment = cross(subtract(geometry.face_centre_of(*face as usize), centre), s);
+            (0..3).for_each(|k| area_vector[k] += s[k]);
+            (0..3).for_each(|k| of_unit_pressure[k] += moment[k]);
+        }
+        let arms = narrow(backend, component_major(&arms));
+        LoadedFaces {
+            of_faces: FaceLoads::new(backend, faces.to_vec(), arms),
+            partials: Partials::new(backend, faces.len(), COMPONENTS),
+            load: backend.zeros(COMPONENTS),
+            area_vector,
+            of_unit_pressure,
+        }
+    }
+
+    /// The faces, on the host.
+    pub fn faces(&self) -> &[u32] {
+        self.of_faces.faces.as_host().unwrap_or_default()
+    }
+
+    /// The lines from the centre of moments to the centroids of the cells, `[3][faces]`, on the host.
+    pub fn arms(&self) -> &[F] {
+        self.of_faces.arms.as_host().unwrap_or_default()
+    }
+}
+
+/// Some faces with their arms.
+#[derive(Group, Clone, Copy)]
+struct ListedFaces<'a, F: Real> {
+    faces: View<'a, u32>,
+    arms: Vectors<'a, F>,
+}
+
+/// The load of each listed face.
+///
+/// Traffic a face: 12 + 24 + 56, a point 88, a cell 40 (1 + terms) (f64).
+#[kernel(out(loads))]
+fn face_loads<F: Real>(
+    i: usize,
+    listed: &ListedFaces<F>,
+    faces: &FaceView<F>,
+    points: &FacePoints<F>,
+    polynomials: &Polynomials<F>,
+    gas: &GasView<F>,
+    #[comptime] part: LoadPart,
+) -> BoundaryLoad<F> {
+    let f = listed.faces[i] as usize;
+    let c = faces.left[f] as usize;
+    let (first, end) = points.range(f);
+    let mut force = Vec3::<F>::zero();
+    let mut moment = Vec3::<F>::zero();
+    let mut entering = F::literal(0.0);
+    for k in first..end {
+        let at_point = boundary_point::<F>(f, c, k, faces, points, polynomials, gas);
+        let mut of_point = at_point.pressure;
+        if comptime!(part == LoadPart::Viscous) {
+            of_point = at_point.viscous;
+            entering += at_point.heat;
+        } else {
+            entering -= at_point.mass;
+        }
+        force += of_point;
+        moment += (listed.arms.at(i) + points.from_left.at(k)).cross(of_point);
+    }
+    BoundaryLoad::<F> {
+        force_x: force.x,
+        force_y: force.y,
+        force_z: force.z,
+        moment_x: moment.x,
+        moment_y: moment.y,
+        moment_z: moment.z,
+        entering,
+    }
+}
+
+/// The load of each face, `[7][n]`, to be added up. Traffic 56 (f64).
+#[kernel(reduce(sum, sum, sum, sum, sum, sum, sum))]
+fn boundary_loads<F: Real>(i: usize, loads: &View<F>, n: usize) -> (F, F, F, F, F, F, F) {
+    (
+        loads[i],
+        loads[n + i],
+        loads[2 * n + i],
+        loads[3 * n + i],
+        loads[4 * n + i],
+        loads[5 * n + i],
+        loads[6 * n + i],
+    )
+}
+
+/// The load of all faces.
+#[kernel(combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
+fn total_boundary_load(
+    force_x: f64,
+    force_y: f64,
+    force_z: f64,
+    moment_x: f64,
+    moment_y: f64,
+    moment_z: f64,
+    entering: f64,
+) -> BoundaryLoad<f64> {
+    BoundaryLoad::<f64> { force_x, force_y, force_z, moment_x, moment_y, moment_z, entering }
+}
+
+impl<F: Real> CompressibleSolver<F> {
+    /// The parts of a load that are not zero everywhere.
+    fn load_parts(&self) -> &'static [LoadPart] {
+        match self.viscous.view().law {
+            ViscosityLaw::Inviscid => &[LoadPart::Pressure],
+            _ => &[LoadPart::Pressure, LoadPart::Viscous],
+        }
+    }
+
+    /// The loads of pressure and of viscous stress on boundary faces, as [`CompressibleSolver::at_points`].
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn loads(
+        &self,
+        group: &mut LoadedFaces<F>,
+    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
+        self.find_face_loads(&mut group.of_faces);
+        self.total_load(group)
+    }
+
+    /// Computes the loads of faces from the polynomials of the last [`CompressibleSolver::refresh`].
+    fn find_face_loads(&self, FaceLoads { faces, arms, loads }: &mut FaceLoads<F>) {
+        for (part, loads) in self.load_parts().iter().zip(loads) {
+            face_loads(
+                &self.backend,
+                faces.len(),
+                &ListedFaces { faces: faces.view(), arms: Vectors::of(arms) },
+                &self.mesh.faces(),
+                &self.mesh.points.view(),
+                &self.polynomials.view(&self.state.now),
+                &gas(self.gamma, &self.numerics, &self.boundary, &self.viscous),
+                *part,
+                loads,
+            );
+        }
+    }
+
+    /// The sums of the loads of the faces of a group.
+    fn total_load(
+        &self,
+        group: &mut LoadedFaces<F>,
+    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
+        let LoadedFaces { of_faces, partials, load, .. } = group;
+        let n = of_faces.faces.len();
+        let mut totals = [BoundaryLoad::default(); 2];
+        let parts = self.load_parts().iter().zip(&of_faces.loads);
+        for (total, (_, loads)) in totals.iter_mut().zip(parts) {
+            boundary_loads(&self.backend, n, loads, n, partials);
+            total_boundary_load(&self.backend, partials, load);
+            *total = BoundaryLoad::of_components(&self.backend.read(load)?);
+        }
+        Ok(totals)
+    }
+
+    /// The faces of a group of the whole mesh that this part computes: entries of the group with their faces in the part. `arms` are
+    /// those of the group.
+    pub fn part_faces(&self, arms: &[F], entries: &[(usize, u32)]) -> FaceLoads<F> {
+        let n = arms.len() / 3;
+        let arm = |k: usize| entries.iter().map(move |(entry, _)| arms[k * n + entry]);
+        let arms = self.backend.upload((0..3).flat_map(arm).collect());
+        FaceLoads::new(&self.backend, entries.iter().map(|(_, face)| *face).collect(), arms)
+    }
+
+    /// The loads of the faces of groups in this part, to be handed over: `[group][pressure, viscous stress][7][faces]`.
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn hand_over_loads(
+        &self,
+        groups: &mut [FaceLoads<F>],
+    ) -> Result<Vec<F>, CompressibleError> {
+        let (backend, parts) = (&self.backend, self.load_parts().len());
+        groups.iter_mut().for_each(|group| self.find_face_loads(group));
+        let arrays = || groups.iter().flat_map(|group| &group.loads[..parts]);
+        let mut all = backend.zeros(arrays().map(Buffer::len).sum());
+        let mut first = 0;
+        for loads in arrays() {
+            blas::copy_to_range(backend, loads.len(), loads, first, &mut all);
+            first += loads.len();
+        }
+        Ok(backend.read(&all)?)
+    }
+
+    /// The loads on a group of the whole mesh from those that its parts hand over: of each part the entries of the group that it
+    /// computes, and what it hands over from this group on. Leaves what belongs to the groups that follow. The flow is on the host.
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn take_over_loads(
+        &self,
+        group: &mut LoadedFaces<F>,
+        parts: &mut [(&[usize], &[F])],
+    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
+        let n = group.faces().len();
+        for loads in &mut group.of_faces.loads[..self.load_parts().len()] {
+            let Some(loads) = loads.as_host_mut() else { continue };
+            for (entries, values) in &mut *parts {
+                let (own, rest) = values.split_at(COMPONENTS * entries.len());
+                *values = rest;
+                for (k, own) in own.chunks_exact(entries.len().max(1)).enumerate() {
+                    let places = entries.iter().map(|entry| k * n + entry);
+                    places.zip(own).for_each(|(place, value)| loads[place] = *value);
+                }
+            }
+        }
+        self.total_load(group)
+    }
+}
