@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use super::software_device::Calls;
 use super::{BackendError, BackendKind, THREADS_PER_BLOCK};
 use cubecl::prelude::*;
 
@@ -18,10 +19,6 @@ impl Graph {
         unsafe { self.0.replay() }.map_err(|e| BackendError::Device(format!("{e}")))
     }
 }
-
-/// Calls of a software device ahead of its thread. From 32 on the caller would spin for up to 30 ms, on a processor that the
-/// device needs.
-const CALLS_AHEAD: usize = 16;
 
 /// Devices looked for on one machine.
 #[cfg(any(feature = "cuda", feature = "hip"))]
@@ -53,11 +50,6 @@ fn keep_compiled_kernels() {
     let directory = CacheConfig::Global.root().with_file_name("karman");
     config.environment.path = CacheConfig::Directory(directory);
     cubecl::config::CubeClRuntimeConfig::try_set(config);
-}
-
-/// Whether a device is the processor.
-fn is_software(device: &cubecl::Device) -> bool {
-    matches!(device, cubecl::Device::Wgpu(device) if device.kind == cubecl::device::WgpuDeviceKind::Cpu)
 }
 
 /// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
@@ -95,8 +87,8 @@ static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new
 /// One device: its client and the properties launches need.
 pub struct Device {
     client: Client,
-    /// Calls of a software device.
-    calls: Option<std::sync::atomic::AtomicUsize>,
+    /// Of a software device.
+    calls: Option<Calls>,
     name: String,
     planes: bool,
     graphs: bool,
@@ -162,7 +154,7 @@ impl Device {
         };
         Device {
             client,
-            calls: is_software(device).then(Default::default),
+            calls: Calls::of(device),
             name,
             planes,
             graphs,
@@ -182,12 +174,8 @@ impl Device {
 
     /// The client, for a call. Waits until a software device has taken earlier ones.
     pub fn client(&self) -> &Client {
-        let count = |calls: &std::sync::atomic::AtomicUsize| {
-            calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
-        };
-        if self.calls.as_ref().map(count).is_some_and(|calls| calls % CALLS_AHEAD == 0) {
-            // Where the device has failed, the call that follows tells.
-            let _ = self.client.exclusive(|| ());
+        if let Some(calls) = &self.calls {
+            calls.begin(&self.client);
         }
         &self.client
     }

@@ -54,6 +54,8 @@ mod reduce_device;
 #[cfg(feature = "device")]
 mod scan_device;
 #[cfg(feature = "device")]
+mod software_device;
+#[cfg(feature = "device")]
 mod sort_device;
 mod split_sums;
 #[cfg(feature = "device")]

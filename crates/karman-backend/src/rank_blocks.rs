@@ -106,6 +106,9 @@ impl RankBlocks {
     }
 }
 
+/// Adds the contributions of some own entries of a component to totals.
+type AddEntries<'a> = dyn Fn(usize, Range<usize>, &mut [f64]) + 'a;
+
 /// The blocks of vectors of several components, `[component][entity]`, of which each rank has some entities of all
 /// components, or of vectors of an [`EntryOrder`]. They are the chunks of the vector of all ranks, where the end of one component
 /// and the begin of the next share a chunk. A chunk that begins on one rank and ends on another is continued there from its
@@ -260,7 +263,7 @@ impl VectorBlocks {
         segments: &[Range<usize>],
         open: &mut [f64],
         reductions: usize,
-        add: &dyn Fn(usize, Range<usize>, &mut [f64]),
+        add: &AddEntries<'_>,
     ) -> Vec<f64> {
         let (rank, size) = (self.group.rank(), self.group.size());
         let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);

@@ -23,6 +23,9 @@ type Erased = Box<dyn Any + Send>;
 /// Work for a rank with its state.
 type Job = Box<dyn FnOnce(&mut Erased) + Send>;
 
+/// Work for each rank with its group and its state, and its result.
+type SharedJob = dyn Fn(&dyn Group, &mut Erased) -> Erased + Send + Sync;
+
 /// A thread for each rank of this process, which owns the state of the rank: all ranks, or the one that the process computes of
 /// several processes.
 ///
@@ -93,10 +96,7 @@ impl<S: Send + 'static> Team<S> {
 }
 
 /// Runs `job` on the threads of the ranks; none for one that hangs or has ended.
-fn run_erased(
-    members: &[Member],
-    job: Arc<dyn Fn(&dyn Group, &mut Erased) -> Erased + Send + Sync>,
-) -> Vec<Option<Erased>> {
+fn run_erased(members: &[Member], job: Arc<SharedJob>) -> Vec<Option<Erased>> {
     let (sender, results) = channel();
     for (place, Member { group, jobs, .. }) in members.iter().enumerate() {
         let (job, sender, group) = (job.clone(), sender.clone(), group.clone());

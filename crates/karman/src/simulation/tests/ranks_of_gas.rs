@@ -49,7 +49,8 @@ fn case(mesh: &str, flow: &str, boundary: &str, ranks: usize) -> String {
          fields = [\"density\", \"velocity\", \"pressure\", \"mach\", \"schlieren\"]\npicture = {{ field = \"density\"{slice} }}\n\
          [[output.probe]]\nname = \"middle\"\nat = [0.41, 0.57{z}]\n[[output.line]]\nname = \"axis\"\nfrom = [0.0, 0.3{z}]\n\
          to = [1.0, 0.7{z}]\npoints = 31\n[[output.patch]]\nname = \"wall\"\npatches = [\"ymin\"]\n\
-         reference = {{ density = 1.0, velocity = 1.0, pressure = 1.0, area = 2.0, length = 0.5 }}\n[[output.surface]]\n\
+         reference = {{ density = 1.0, velocity = 1.0, pressure = 1.0, area = 2.0, length = 0.5 }}\n[[output.patch]]\n\
+         name = \"sides\"\npatches = [\"ymax\", \"ymin\"]\n[[output.surface]]\n\
          name = \"floor\"\npatches = [\"ymin\"]\nfields = [\"pressure\", \"mach\"]\n\
          [run]\nbackend = \"cpu\"\nthreads = 2\nranks = {ranks}\n"
     )
