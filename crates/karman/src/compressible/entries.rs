@@ -5,7 +5,6 @@ use super::error::CompressibleError;
 use super::reconstruction::polynomial::place_of;
 use super::solver::CompressibleSolver;
 use super::state::VARIABLES;
-use super::traces::CellPoints;
 use crate::backend::{Buffer, blas};
 use crate::linear::Layout;
 use crate::real::Real;
@@ -21,11 +20,6 @@ pub struct PackedCells<F: Real> {
 }
 
 impl<F: Real> CompressibleSolver<F> {
-    /// Adds the cells of points; the flow is on the host.
-    pub fn add_cells_of_points(&self, points: &CellPoints<F>, cells: &mut Vec<u32>) {
-        cells.extend_from_slice(points.cells.as_host().unwrap_or_default());
-    }
-
     /// The cell of each of some boundary faces; the flow is on the host.
     pub fn cells_of_faces(&self, faces: &[u32]) -> Vec<u32> {
         let left = self.mesh.cells.left.as_host().unwrap_or_default();

@@ -45,8 +45,7 @@ pub struct BoundaryLoad<F: Real> {
     pub moment_y: F,
     /// About z.
     pub moment_z: F,
-    /// What enters through the faces by time: beside the force of the pressure the mass, kg/s, beside that of the viscous stress
-    /// the heat, W.
+    /// The flux into the domain: of mass, kg/s, with the force of the pressure; of heat, W, with that of the viscous stress.
     pub entering: F,
 }
 
@@ -67,6 +66,13 @@ impl<F: Real> FaceLoads<F> {
         let loads = [0; 2].map(|_| backend.zeros(COMPONENTS * faces.len()));
         FaceLoads { faces: backend.upload(faces), arms, loads }
     }
+}
+
+/// The faces of each group that a part computes, on its backend.
+pub struct PartLoads<F: Real> {
+    groups: Vec<FaceLoads<F>>,
+    /// Their loads, `[group][pressure, viscous stress][7][faces]`.
+    packed: Buffer<F>,
 }
 
 /// A group of boundary faces, for [`CompressibleSolver::loads`].
@@ -262,24 +268,30 @@ impl<F: Real> CompressibleSolver<F> {
         FaceLoads::new(&self.backend, entries.iter().map(|(_, face)| *face).collect(), arms)
     }
 
-    /// The loads of the faces of groups in this part, to be handed over: `[group][pressure, viscous stress][7][faces]`.
+    /// The faces of all groups of this part, to hand over their loads.
+    pub fn part_loads(&self, groups: Vec<FaceLoads<F>>) -> PartLoads<F> {
+        let entries: usize = groups.iter().map(|group| COMPONENTS * group.faces.len()).sum();
+        PartLoads { groups, packed: self.backend.zeros(self.load_parts().len() * entries) }
+    }
+
+    /// The loads of the faces of this part, to be handed over: `[group][pressure, viscous stress][7][faces]`.
     ///
     /// # Errors
     /// [`CompressibleError::Backend`].
     pub fn hand_over_loads(
         &self,
-        groups: &mut [FaceLoads<F>],
+        PartLoads { groups, packed }: &mut PartLoads<F>,
     ) -> Result<Vec<F>, CompressibleError> {
         let (backend, parts) = (&self.backend, self.load_parts().len());
-        groups.iter_mut().for_each(|group| self.find_face_loads(group));
-        let arrays = || groups.iter().flat_map(|group| &group.loads[..parts]);
-        let mut all = backend.zeros(arrays().map(Buffer::len).sum());
         let mut first = 0;
-        for loads in arrays() {
-            blas::copy_to_range(backend, loads.len(), loads, first, &mut all);
-            first += loads.len();
+        for group in groups {
+            self.find_face_loads(group);
+            for loads in &group.loads[..parts] {
+                blas::copy_to_range(backend, loads.len(), loads, first, packed);
+                first += loads.len();
+            }
         }
-        Ok(backend.read(&all)?)
+        Ok(backend.read(packed)?)
     }
 
     /// The loads on a group of the whole mesh from those that its parts hand over: of each part the entries of the group that it

@@ -48,7 +48,7 @@ pub use entries::{CellEntries, PackedCells};
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;
-pub use loads::{BoundaryLoad, FaceLoads, LoadedFaces};
+pub use loads::{BoundaryLoad, FaceLoads, LoadedFaces, PartLoads};
 pub use part::{PartNumbers, Progress};
 pub use problem::{CompressibleNumerics, CompressibleProblem, PrescribedFields, ResidualForm};
 pub use reconstruction::Reconstruction;

@@ -37,8 +37,20 @@ pub struct Progress {
 pub struct PartNumbers {
     /// Those of its own cells, then of its ghosts.
     pub cells: Vec<u32>,
-    /// Those of its faces, the interior ones first.
-    pub faces: Vec<u32>,
+    /// Those of its boundary faces, ascending.
+    boundary_faces: Vec<u32>,
+    /// Number of its interior faces, which come before those of the boundary.
+    n_interior: usize,
+}
+
+impl PartNumbers {
+    /// The number in the part of a boundary face of one of its cells.
+    pub fn boundary_face(&self, face: u32) -> u32 {
+        match self.boundary_faces.binary_search(&face) {
+            Ok(place) => (self.n_interior + place) as u32,
+            Err(_) => unreachable!("a part has the boundary faces of its cells"),
+        }
+    }
 }
 
 /// A part of the mesh.
@@ -188,7 +200,9 @@ impl<F: Real> CompressibleSolver<F> {
         };
         (solver.state.time, solver.state.steps) = self.clock();
         solver.finish_step(false)?;
-        let numbers = PartNumbers { cells: sub.global_cell.clone(), faces: part.faces().to_vec() };
+        let n_interior = part.cells.n_interior();
+        let boundary_faces = part.faces()[n_interior..].to_vec();
+        let numbers = PartNumbers { cells: sub.global_cell.clone(), boundary_faces, n_interior };
         Ok((solver, numbers))
     }
 

@@ -21,7 +21,7 @@ type Vector = [f64; 3];
 
 /// Points of cells, for [`CompressibleSolver::at_points`].
 pub struct CellPoints<F: Real> {
-    pub(super) cells: Buffer<u32>,
+    cells: Buffer<u32>,
     offsets: Buffer<F>,
     states: Buffer<F>,
 }
@@ -42,6 +42,11 @@ impl<F: Real> CellPoints<F> {
             offsets: narrow(backend, component_major(&offsets)),
             states: backend.zeros(VARIABLES * points.len()),
         }
+    }
+
+    /// Their cells, on the host.
+    pub fn cells(&self) -> &[u32] {
+        self.cells.as_host().unwrap_or_default()
     }
 }
 

@@ -98,10 +98,9 @@ impl<F: Real> Monitors<F> {
         self.probes.is_empty() && self.patches.is_empty()
     }
 
-    /// The cells of `flow`, on the host, from which probes are computed; ascending.
-    pub(super) fn cells(&self, flow: &CompressibleSolver<F>) -> Vec<u32> {
-        let mut cells = vec![];
-        flow.add_cells_of_points(&self.at_probes.located, &mut cells);
+    /// The cells from which probes are computed, on the host, ascending.
+    pub(super) fn cells(&self) -> Vec<u32> {
+        let mut cells = self.at_probes.located.cells().to_vec();
         cells.sort_unstable();
         cells.dedup();
         cells

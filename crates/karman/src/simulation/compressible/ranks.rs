@@ -15,12 +15,11 @@ use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::{
-    BoundaryLoad, CellEntries, CellQuantity, CompressibleSolver, FaceLoads, PackedCells,
+    BoundaryLoad, CellEntries, CellQuantity, CompressibleSolver, PackedCells, PartLoads,
     PartNumbers, Progress, WholeMesh,
 };
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,10 +36,10 @@ pub(super) struct Ranks<F: Real> {
 struct Rank<F: Real> {
     backend: Backend,
     march: March<F>,
-    /// Its cells, ghosts and faces in the whole mesh.
+    /// Its cells, ghosts and boundary faces in the whole mesh.
     numbers: PartNumbers,
     /// Its cells that probes read, and its faces of each group with loads.
-    monitored: Option<(PackedCells<F>, Vec<FaceLoads<F>>)>,
+    monitored: Option<(PackedCells<F>, PartLoads<F>)>,
     averages: RankAverages<F>,
     /// For averages.
     buffers: FieldBuffers<F>,
@@ -69,17 +68,14 @@ pub(super) struct Selection {
     faces: Vec<Vec<Vec<usize>>>,
 }
 
-/// Faces of each group that belong to cells of a range, as entries of the group.
-fn entries_in(groups: &[GroupCells], range: Range<usize>) -> Vec<Vec<usize>> {
-    let own = |cells: &GroupCells| -> Vec<usize> {
+/// The entries of each group whose cells are in a range; `groups` has the cell of each face of a group.
+fn entries_in(groups: &[Vec<u32>], range: Range<usize>) -> Vec<Vec<usize>> {
+    let own = |cells: &Vec<u32>| -> Vec<usize> {
         let is_own = |(_, cell): &(usize, &u32)| range.contains(&(**cell as usize));
         cells.iter().enumerate().filter(is_own).map(|(entry, _)| entry).collect()
     };
     groups.iter().map(own).collect()
 }
-
-/// The cell of each face of a group.
-type GroupCells = Vec<u32>;
 
 /// A step of the ranks.
 pub(super) struct Step {
@@ -203,7 +199,7 @@ impl<F: Real> Ranks<F> {
         whole: &CompressibleSolver<F>,
         monitors: &mut Monitors<F>,
     ) -> Result<Selection, SimulationError> {
-        let cells = monitors.cells(whole);
+        let cells = monitors.cells();
         let place = |start: usize| cells.partition_point(|cell| (*cell as usize) < start);
         let entries = |range: &[usize]| whole.entries_of(&cells[place(range[0])..place(range[1])]);
         let of_ranks = self.starts.windows(2).map(entries).collect();
@@ -211,7 +207,7 @@ impl<F: Real> Ranks<F> {
             .groups()
             .map(|group| (group.faces().to_vec(), group.arms().to_vec()))
             .collect();
-        let cells_of_groups: Vec<GroupCells> =
+        let cells_of_groups: Vec<Vec<u32>> =
             groups.iter().map(|(faces, _)| whole.cells_of_faces(faces)).collect();
         let ranges = self.starts.windows(2);
         let faces = ranges.map(|range| entries_in(&cells_of_groups, range[0]..range[1])).collect();
@@ -226,16 +222,11 @@ impl<F: Real> Ranks<F> {
                 .collect();
             let own_faces = entries_in(&cells_of_groups, starts[this]..starts[this + 1]);
             let loads = groups.iter().zip(own_faces).map(|((faces, arms), entries)| {
-                let of_face: HashMap<u32, usize> =
-                    entries.iter().map(|entry| (faces[*entry], *entry)).collect();
-                let local = (0u32..).zip(&numbers.faces);
-                let mut own: Vec<(usize, u32)> =
-                    local.filter_map(|(local, face)| Some((*of_face.get(face)?, local))).collect();
-                own.sort_unstable();
-                assert_eq!(own.len(), entries.len(), "a rank has the faces of its cells once");
+                let local = |entry| (entry, numbers.boundary_face(faces[entry]));
+                let own: Vec<(usize, u32)> = entries.into_iter().map(local).collect();
                 flow.part_faces(arms, &own)
             });
-            *monitored = Some((flow.packed_cells(&own_cells), loads.collect()));
+            *monitored = Some((flow.packed_cells(&own_cells), flow.part_loads(loads.collect())));
             Ok(())
         })?;
         Ok(Selection { cells: of_ranks, faces })
