@@ -92,8 +92,8 @@ pub(crate) fn accumulate(offsets: &mut [u32]) {
     });
 }
 
-/// Offsets of `rows` rows whose lengths are given: `[rows + 1]`.
-pub(crate) fn offsets_of(rows: usize, length: impl Fn(usize) -> usize + Sync) -> Vec<u32> {
+/// Offsets of `rows` rows whose lengths are given, in parallel: `[rows + 1]`.
+pub fn offsets_of(rows: usize, length: impl Fn(usize) -> usize + Sync) -> Vec<u32> {
     let mut offsets = vec![0; rows + 1];
     let counts = offsets[1..].par_iter_mut().enumerate().with_min_len(CHUNK);
     counts.for_each(|(row, count)| *count = length(row) as u32);
@@ -102,23 +102,30 @@ pub(crate) fn offsets_of(rows: usize, length: impl Fn(usize) -> usize + Sync) ->
 }
 
 /// Calls `fill(row, items of the row)` for every row, in parallel.
-pub(crate) fn fill_rows<T: Send>(
+pub fn fill_rows<T: Send>(offsets: &[u32], items: &mut [T], fill: impl Fn(usize, &mut [T]) + Sync) {
+    fill_wide_rows(offsets, 1, items, fill);
+}
+
+/// As [`fill_rows`], of items of `width` numbers each.
+pub fn fill_wide_rows<T: Send>(
     offsets: &[u32],
-    items: &mut [T],
+    width: usize,
+    numbers: &mut [T],
     fill: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let rows = offsets.len().saturating_sub(1);
+    let length = |first: usize, last: usize| width * (offsets[last] - offsets[first]) as usize;
     let mut tasks = Vec::with_capacity(rows.div_ceil(CHUNK));
-    let mut rest = items;
+    let mut rest = numbers;
     for first in (0..rows).step_by(CHUNK) {
         let last = (first + CHUNK).min(rows);
-        let (part, tail) = rest.split_at_mut((offsets[last] - offsets[first]) as usize);
+        let (part, tail) = rest.split_at_mut(length(first, last));
         tasks.push((first..last, part));
         rest = tail;
     }
     tasks.into_par_iter().for_each(|(range, mut part)| {
         for row in range {
-            let (items, tail) = part.split_at_mut((offsets[row + 1] - offsets[row]) as usize);
+            let (items, tail) = part.split_at_mut(length(row, row + 1));
             fill(row, items);
             part = tail;
         }
@@ -155,6 +162,9 @@ mod tests {
             let mut items = vec![0usize; 2 * rows];
             fill_rows(&offsets, &mut items, |row, items| items.fill(row));
             assert!(items.iter().enumerate().all(|(i, &row)| row == i / 2));
+            let mut wide = vec![0usize; 3 * items.len()];
+            fill_wide_rows(&offsets, 3, &mut wide, |row, numbers| numbers.fill(row));
+            assert!(wide.iter().enumerate().all(|(i, &row)| row == i / 6));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sets of entity numbers that know the place of each in ascending order.
 
 use super::half_faces::NONE;
+use rayon::prelude::*;
 
 /// Words of a page, 64 numbers each.
 const WORDS: usize = 8;
@@ -19,8 +20,20 @@ pub(crate) struct EntitySet {
 }
 
 impl EntitySet {
-    fn insert(&mut self, number: u32) {
-        let page = number as usize / PAGE;
+    /// The set of some numbers, in any order and any number of times.
+    pub(crate) fn of(numbers: impl ParallelIterator<Item = u32>) -> EntitySet {
+        let with = |mut set: EntitySet, number| {
+            set.insert(number);
+            set
+        };
+        let sets = numbers.fold(EntitySet::default, with);
+        let mut all = sets.reduce(EntitySet::default, EntitySet::united);
+        all.count();
+        all
+    }
+
+    /// The bits of a page, which is added where it is missing.
+    fn page(&mut self, page: usize) -> &mut [u64; WORDS] {
         if page >= self.pages.len() {
             self.pages.resize(page + 1, NONE);
         }
@@ -28,8 +41,23 @@ impl EntitySet {
             self.pages[page] = self.bits.len() as u32;
             self.bits.push([0; WORDS]);
         }
+        &mut self.bits[self.pages[page] as usize]
+    }
+
+    fn insert(&mut self, number: u32) {
         let bit = number as usize % PAGE;
-        self.bits[self.pages[page] as usize][bit / 64] |= 1 << (bit % 64);
+        self.page(number as usize / PAGE)[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// The numbers of two sets.
+    fn united(self, other: EntitySet) -> EntitySet {
+        let (mut all, smaller) =
+            if self.bits.len() < other.bits.len() { (other, self) } else { (self, other) };
+        for (page, place) in smaller.pages.iter().enumerate().filter(|(_, place)| **place != NONE) {
+            let words = all.page(page).iter_mut().zip(&smaller.bits[*place as usize]);
+            words.for_each(|(word, of_smaller)| *word |= of_smaller);
+        }
+        all
     }
 
     fn count(&mut self) {
@@ -53,25 +81,22 @@ impl EntitySet {
         Some(self.first[page as usize] + before + (bits[word] & (bit - 1)).count_ones())
     }
 
+    /// Whether a number is in the set.
+    pub(crate) fn contains(&self, number: u32) -> bool {
+        self.place(number).is_some()
+    }
+
     /// The numbers, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        let pages = self.pages.iter().enumerate().filter(|(_, page)| **page != NONE);
-        pages.flat_map(|(number, page)| {
-            let words = self.bits[*page as usize].iter().enumerate();
+    pub(crate) fn to_vec(&self) -> Vec<u32> {
+        let pages = self.pages.par_iter().enumerate().filter(|(_, place)| **place != NONE);
+        let numbers = pages.flat_map_iter(|(page, place)| {
+            let words = self.bits[*place as usize].iter().enumerate();
             words.flat_map(move |(word, bits)| {
-                let first = (number * PAGE + word * 64) as u32;
+                let first = (page * PAGE + word * 64) as u32;
                 (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| first + bit)
             })
-        })
-    }
-}
-
-impl FromIterator<u32> for EntitySet {
-    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> EntitySet {
-        let mut set = EntitySet::default();
-        numbers.into_iter().for_each(|number| set.insert(number));
-        set.count();
-        set
+        });
+        numbers.collect()
     }
 }
 
@@ -85,12 +110,12 @@ mod tests {
         let numbers: Vec<u32> =
             (0..4000u32).map(|i| i.wrapping_mul(2_654_435_761) % 9001).collect();
         let sorted: Vec<u32> = BTreeSet::from_iter(numbers.iter().copied()).into_iter().collect();
-        let set = EntitySet::from_iter(numbers);
-        assert!(set.iter().eq(sorted.iter().copied()));
+        let set = EntitySet::of(numbers.into_par_iter());
+        assert_eq!(set.to_vec(), sorted);
         for number in 0..9100 {
             let expected = sorted.binary_search(&number).ok().map(|place| place as u32);
             assert_eq!(set.place(number), expected, "{number}");
         }
-        assert_eq!(EntitySet::from_iter([]).place(0), None);
+        assert_eq!(EntitySet::of([].into_par_iter()).place(0), None);
     }
 }

@@ -17,6 +17,7 @@ use super::raw::Elements;
 use super::{EntityCount, Mesh, Patch, PeriodicPair, PeriodicPairs};
 use karman_macros::Keyword;
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The parts of the mesh that ranks compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
@@ -94,13 +95,10 @@ pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
     let owners = Owners::new(mesh, parts.to_vec());
     let mut subs: Vec<SubMesh> =
-        (0..n_parts as u32).map(|part| extract(mesh, &owners, part, &[], &[])).collect();
+        (0..n_parts as u32).map(|part| extract(&owners, part, &[], &[])).collect();
     for part in 0..n_parts {
-        for (kind, of) in [(Kind::Cell, &owners.cell[..]), (Kind::Face, &owners.face[..])]
-            .into_iter()
-            .chain([(Kind::Node, &owners.node[..])])
-        {
-            let ghosts = ghosts(&subs[part], kind, of);
+        for kind in [Kind::Cell, Kind::Face, Kind::Node] {
+            let ghosts = ghosts(&subs[part], kind, &owners);
             connect(&mut subs, part, kind, &ghosts);
         }
     }
@@ -109,8 +107,7 @@ pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
 
 /// Parts of consecutive cells.
 pub struct Ranges<'m> {
-    mesh: &'m Mesh,
-    owners: Owners,
+    owners: Owners<'m>,
     /// First cell of each part, then the number of cells: `[parts + 1]`.
     pub starts: Vec<usize>,
 }
@@ -123,11 +120,9 @@ impl<'m> Ranges<'m> {
             true => mesh.part_starts.clone(),
             false => range_starts(mesh.n_cells(), parts, chunk),
         };
-        let numbered = starts.windows(2).enumerate();
-        let part_of_each =
-            |(part, range): (usize, &[usize])| vec![part as u32; range[1] - range[0]];
-        let cell: Vec<u32> = numbered.flat_map(part_of_each).collect();
-        Ranges { mesh, owners: Owners::new(mesh, cell), starts }
+        let part_of = |cell: usize| starts.partition_point(|start| *start <= cell) as u32 - 1;
+        let cell = (0..mesh.n_cells()).into_par_iter().map(part_of).collect();
+        Ranges { owners: Owners::new(mesh, cell), starts }
     }
 
     /// Whether each part consists of whole chunks, but for the end of the last one.
@@ -150,29 +145,30 @@ impl<'m> Ranges<'m> {
 
     /// Number of interior faces between two parts.
     pub fn cut_faces(&self) -> usize {
-        let Owners { cell, .. } = &self.owners;
-        let sides = self.mesh.face_left.iter().zip(&self.mesh.face_right);
+        let Owners { cell, mesh, .. } = &self.owners;
+        let sides = mesh.face_left.par_iter().zip(&mesh.face_right);
         sides.filter(|(left, right)| cell[**left as usize] != cell[**right as usize]).count()
     }
 
     /// A part, without exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
     pub fn extract(&self, part: usize, further: &[u32]) -> SubMesh {
-        extract(self.mesh, &self.owners, part as u32, &[], further)
+        extract(&self.owners, part as u32, &[], further)
     }
 
     /// As [`Ranges::extract`], with all faces of the ghosts `layer`.
     pub fn extract_with_layer(&self, part: usize, layer: &[u32], further: &[u32]) -> SubMesh {
-        extract(self.mesh, &self.owners, part as u32, layer, further)
+        extract(&self.owners, part as u32, layer, further)
     }
 
     /// The cells of other parts across the faces of a part, ascending.
     pub fn layer(&self, part: usize) -> Vec<u32> {
-        let own = self.cells(part);
-        let items = own.clone().flat_map(|cell| self.mesh.cell_to_faces.of(cell));
-        let inner = items
-            .map(|item| (item & !SIGN_BIT) as usize)
-            .filter(|face| *face < self.mesh.n_interior_faces());
-        let beside = inner.flat_map(|face| [self.mesh.face_left[face], self.mesh.face_right[face]]);
+        let (own, mesh) = (self.cells(part), self.owners.mesh);
+        let interior = mesh.n_interior_faces();
+        let beside = own.clone().into_par_iter().flat_map_iter(|cell| {
+            let faces = mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item));
+            let inner = faces.filter(|face| *face < interior);
+            inner.flat_map(|face| [mesh.face_left[face], mesh.face_right[face]])
+        });
         sorted_unique(beside.filter(|cell| !own.contains(&(*cell as usize))))
     }
 }
@@ -209,23 +205,44 @@ pub fn range_starts(cells: usize, parts: usize, chunk: usize) -> Vec<usize> {
 }
 
 /// The part that owns each entity.
-struct Owners {
+struct Owners<'m> {
+    mesh: &'m Mesh,
     cell: Vec<u32>,
-    face: Vec<u32>,
-    node: Vec<u32>,
+    /// Computed when it is first asked for.
+    node: OnceLock<Vec<u32>>,
 }
 
-impl Owners {
-    fn new(mesh: &Mesh, cell: Vec<u32>) -> Owners {
-        let face = mesh.face_left.par_iter().map(|&left| cell[left as usize]).collect();
-        let mut node = vec![NONE; mesh.n_nodes()];
-        for (index, &part) in cell.iter().enumerate() {
-            for &corner in mesh.cells.nodes_of(index) {
-                let owner = &mut node[corner as usize];
-                *owner = part.min(*owner);
-            }
+impl<'m> Owners<'m> {
+    fn new(mesh: &'m Mesh, cell: Vec<u32>) -> Owners<'m> {
+        Owners { mesh, cell, node: OnceLock::new() }
+    }
+
+    fn of_face(&self, face: u32) -> u32 {
+        self.cell[self.mesh.face_left[face as usize] as usize]
+    }
+
+    /// That of each node.
+    fn of_nodes(&self) -> &[u32] {
+        self.node.get_or_init(|| {
+            let n_parts = self.cell.par_iter().max().map_or(0, |last| last + 1);
+            let nodes_of = |part: u32| {
+                let cells = self.cell.par_iter().enumerate().filter(|(_, owner)| **owner == part);
+                let nodes_of = |(cell, _)| self.mesh.cells.nodes_of(cell).iter().copied();
+                EntitySet::of(cells.flat_map_iter(nodes_of))
+            };
+            let sets: Vec<EntitySet> = (0..n_parts).map(nodes_of).collect();
+            let owner = |node| sets.iter().position(|set| set.contains(node));
+            let nodes = (0..self.mesh.n_nodes() as u32).into_par_iter();
+            nodes.map(|node| owner(node).map_or(NONE, |part| part as u32)).collect()
+        })
+    }
+
+    fn of(&self, kind: Kind, entity: u32) -> u32 {
+        match kind {
+            Kind::Cell => self.cell[entity as usize],
+            Kind::Face => self.of_face(entity),
+            Kind::Node => self.of_nodes()[entity as usize],
         }
-        Owners { cell, face, node }
     }
 }
 
@@ -253,10 +270,10 @@ fn exchange(sub: &mut SubMesh, kind: Kind) -> &mut Exchange {
 }
 
 /// (owner, global number, local number) of the entities a part does not own, sorted.
-fn ghosts(sub: &SubMesh, kind: Kind, owner: &[u32]) -> Vec<(u32, u32, u32)> {
+fn ghosts(sub: &SubMesh, kind: Kind, owners: &Owners<'_>) -> Vec<(u32, u32, u32)> {
     let all = globals(sub, kind).iter().enumerate();
     let mut list: Vec<(u32, u32, u32)> = all
-        .map(|(local, &global)| (owner[global as usize], global, local as u32))
+        .map(|(local, &global)| (owners.of(kind, global), global, local as u32))
         .filter(|&(owner, ..)| owner != sub.part)
         .collect();
     list.sort_unstable();
@@ -284,17 +301,17 @@ fn entry(exchange: &mut Exchange, part: u32) -> &mut Neighbour {
     &mut exchange[place]
 }
 
-fn sorted_unique(list: impl IntoIterator<Item = u32>) -> Vec<u32> {
-    EntitySet::from_iter(list).iter().collect()
+fn sorted_unique(list: impl ParallelIterator<Item = u32>) -> Vec<u32> {
+    EntitySet::of(list).to_vec()
 }
 
 /// Owned entities, then ghosts, each in ascending global number.
 fn owned_first(
-    list: impl IntoIterator<Item = u32>,
-    owned: impl Fn(u32) -> bool,
+    list: impl ParallelIterator<Item = u32>,
+    owned: impl Fn(u32) -> bool + Sync,
 ) -> (Vec<u32>, EntityCount) {
     let (mut first, second): (Vec<u32>, Vec<u32>) =
-        sorted_unique(list).into_iter().partition(|&entity| owned(entity));
+        sorted_unique(list).into_par_iter().partition(|&entity| owned(entity));
     let count = EntityCount { owned: first.len(), ghost: second.len() };
     first.extend(second);
     (first, count)
@@ -313,7 +330,7 @@ impl LocalNumbers {
         let run = |numbers: &[u32]| {
             let begin = first;
             first += numbers.len() as u32;
-            (begin, EntitySet::from_iter(numbers.iter().copied()))
+            (begin, EntitySet::of(numbers.par_iter().copied()))
         };
         LocalNumbers { runs: globals.chunk_by(|a, b| a < b).map(run).collect() }
     }
@@ -326,25 +343,27 @@ impl LocalNumbers {
 }
 
 /// A part with all faces of its cells and of the ghosts `layer`.
-fn extract(mesh: &Mesh, owners: &Owners, part: u32, layer: &[u32], further: &[u32]) -> SubMesh {
+fn extract(owners: &Owners<'_>, part: u32, layer: &[u32], further: &[u32]) -> SubMesh {
+    let mesh = owners.mesh;
     let interior = mesh.n_interior_faces();
-    let own: Vec<u32> =
-        (0..mesh.n_cells() as u32).filter(|&cell| owners.cell[cell as usize] == part).collect();
-    let items = own.iter().chain(layer).flat_map(|&cell| mesh.cell_to_faces.of(cell as usize));
+    let all = (0..mesh.n_cells() as u32).into_par_iter();
+    let own: Vec<u32> = all.filter(|&cell| owners.cell[cell as usize] == part).collect();
+    let with_faces = own.par_iter().chain(layer);
+    let items = with_faces.flat_map_iter(|&cell| mesh.cell_to_faces.of(cell as usize));
     let faces = sorted_unique(items.map(|&item| item & !SIGN_BIT));
     let (inner, outer) = faces.split_at(faces.partition_point(|&face| (face as usize) < interior));
-    let beside = inner
-        .iter()
-        .flat_map(|&face| [mesh.face_left[face as usize], mesh.face_right[face as usize]]);
-    let (global_cell, cell_count) =
-        owned_first(own.iter().copied().chain(beside).chain(further.iter().copied()), |cell| {
-            owners.cell[cell as usize] == part
-        });
+    let sides = |&face: &u32| [mesh.face_left[face as usize], mesh.face_right[face as usize]];
+    let cells = own.par_iter().chain(further).copied().chain(inner.par_iter().flat_map_iter(sides));
+    let (global_cell, cell_count) = owned_first(cells, |cell| owners.cell[cell as usize] == part);
     let (mut global_face, inner_count) =
-        owned_first(inner.iter().copied(), |face| owners.face[face as usize] == part);
+        owned_first(inner.par_iter().copied(), |face| owners.of_face(face) == part);
     global_face.extend_from_slice(outer);
-    let corners = global_cell.iter().flat_map(|&cell| mesh.cells.nodes_of(cell as usize)).copied();
-    let (global_node, node_count) = owned_first(corners, |node| owners.node[node as usize] == part);
+    let corners = |&cell: &u32| mesh.cells.nodes_of(cell as usize).iter().copied();
+    let of_nodes = owners.of_nodes();
+    let (global_node, node_count) =
+        owned_first(global_cell.par_iter().flat_map_iter(corners), |node| {
+            of_nodes[node as usize] == part
+        });
     let counts = [
         cell_count,
         EntityCount { owned: global_face.len() - inner_count.ghost, ghost: inner_count.ghost },

@@ -4,6 +4,7 @@
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
 use crate::mesh::SIGN_BIT;
+use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::geometry::{add_scaled, subtract};
 use crate::mesh::quadrature::{CellMoments, Degree, for_each_point, points_of_face};
 use crate::mesh::{Geometry, Mesh};
@@ -38,35 +39,33 @@ impl FaceRule {
         degree: Degree,
     ) -> FaceRule {
         let inner = mesh.n_interior_faces();
-        let mut offsets = vec![0];
-        for face in 0..mesh.n_faces() {
-            let count = points_of_face(mesh.face_to_nodes.of(face).len(), degree);
-            offsets.push(offsets[face] + count as u32);
-        }
-        let faces = (0..mesh.n_faces()).into_par_iter().with_min_len(1024);
-        let points = faces.flat_map_iter(|face| {
-            let mut points = Vec::with_capacity(4);
-            for_each_point(mesh, geometry, face, degree, |point| points.push(point));
-            points
-        });
-        let (at, area): (Vec<Vector>, Vec<Vector>) = points.map(|p| (p.at, p.area)).unzip();
-        let n_interior = offsets[inner] as usize;
-        let mut from_left = Vec::with_capacity(at.len());
-        let mut from_right = Vec::with_capacity(n_interior);
-        for face in 0..mesh.n_faces() {
-            let left = moments.centre[mesh.face_left[face] as usize];
-            let right = (face < inner).then(|| {
-                let centre = moments.centre[mesh.face_right[face] as usize];
-                match mesh.periodic_pairs.is_empty() {
-                    true => centre,
-                    false => add_scaled(centre, 1.0, mesh.periodic_offset(face)),
-                }
+        let count = |face| points_of_face(mesh.face_to_nodes.of(face).len(), degree);
+        let offsets = offsets_of(mesh.n_faces(), count);
+        let mut points = vec![([0.0; 3], [0.0; 3]); offsets[mesh.n_faces()] as usize];
+        fill_rows(&offsets, &mut points, |face, places| {
+            let mut places = places.iter_mut();
+            for_each_point(mesh, geometry, face, degree, |point| {
+                places.next().map(|place| *place = (point.at, point.area));
             });
-            for x in &at[offsets[face] as usize..offsets[face + 1] as usize] {
-                from_left.push(subtract(*x, left));
-                from_right.extend(right.map(|right| subtract(*x, right)));
-            }
-        }
+        });
+        let (at, area): (Vec<Vector>, Vec<Vector>) = points.into_par_iter().unzip();
+        let set_vectors = |face: usize, centre: Vector, vectors: &mut [Vector]| {
+            let points = &at[offsets[face] as usize..offsets[face + 1] as usize];
+            vectors.iter_mut().zip(points).for_each(|(d, x)| *d = subtract(*x, centre));
+        };
+        let mut from_left = vec![[0.0; 3]; at.len()];
+        fill_rows(&offsets, &mut from_left, |face, vectors| {
+            set_vectors(face, moments.centre[mesh.face_left[face] as usize], vectors);
+        });
+        let mut from_right = vec![[0.0; 3]; offsets[inner] as usize];
+        fill_rows(&offsets[..=inner], &mut from_right, |face, vectors| {
+            let centre = moments.centre[mesh.face_right[face] as usize];
+            let centre = match mesh.periodic_pairs.is_empty() {
+                true => centre,
+                false => add_scaled(centre, 1.0, mesh.periodic_offset(face)),
+            };
+            set_vectors(face, centre, vectors);
+        });
         FaceRule { offsets, at, area, from_left, from_right }
     }
 

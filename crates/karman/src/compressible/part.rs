@@ -17,10 +17,12 @@ use super::whole_mesh::WholeMesh;
 use crate::backend::group::Group;
 use crate::backend::{Backend, Halo};
 use crate::mesh::Geometry;
+use crate::mesh::adjacency::{fill_rows, fill_wide_rows, offsets_of};
 use crate::mesh::partition::{Ranges, SubMesh};
 use crate::mesh::quadrature::CellMoments;
 use crate::operators::Part;
 use crate::real::Real;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,17 +74,20 @@ impl MeshPart {
         backend: &Backend,
         group: &Arc<dyn Group>,
         ranges: &Ranges<'_>,
-        further: impl Fn(u32) -> Vec<u32>,
+        further: impl Fn(u32) -> Vec<u32> + Sync,
     ) -> Result<MeshPart, CompressibleError> {
         let WholeMesh { geometry, moments, stencils, .. } = whole;
         let own = ranges.cells(group.rank());
         let layer = ranges.layer(group.rank());
         let computed: Vec<u32> =
             (own.start as u32..own.end as u32).chain(layer.iter().copied()).collect();
-        let stencil = |cell: u32| &stencils.cells[row(stencils, cell as usize)];
-        let mut beyond: Vec<u32> = computed.iter().flat_map(|cell| further(*cell)).collect();
-        beyond.extend(computed.iter().flat_map(|cell| stencil(*cell)));
-        beyond.retain(|cell| !own.contains(&(*cell as usize)));
+        let beside = |cell: &u32| {
+            let mut cells = further(*cell);
+            cells.extend_from_slice(&stencils.cells[row(stencils, *cell as usize)]);
+            cells.retain(|cell| !own.contains(&(*cell as usize)));
+            cells
+        };
+        let beyond: Vec<u32> = computed.par_iter().flat_map_iter(beside).collect();
         let sub = ranges.extract_with_layer(group.rank(), &layer, &beyond);
         let ghosts = sub.global_cell[sub.mesh.cell_count.owned..].to_vec();
         let halo = Arc::new(Halo::new(group.clone(), &ranges.starts, ghosts)?.on(backend)?);
@@ -90,9 +95,9 @@ impl MeshPart {
         Ok(MeshPart {
             geometry: sub.geometry(geometry),
             moments: CellMoments {
-                volume: sub.global_cell.iter().map(|cell| moments.volume[of(cell)]).collect(),
-                centre: sub.global_cell.iter().map(|cell| moments.centre[of(cell)]).collect(),
-                second: sub.global_cell.iter().map(|cell| moments.second[of(cell)]).collect(),
+                volume: sub.global_cell.par_iter().map(|cell| moments.volume[of(cell)]).collect(),
+                centre: sub.global_cell.par_iter().map(|cell| moments.centre[of(cell)]).collect(),
+                second: sub.global_cell.par_iter().map(|cell| moments.second[of(cell)]).collect(),
             },
             stencils: restricted(stencils, &sub, &halo, &computed),
             computed: computed.iter().filter_map(|cell| local(&halo, *cell)).collect(),
@@ -118,15 +123,21 @@ fn restricted(whole: &Stencils, sub: &SubMesh, halo: &Halo, computed: &[u32]) ->
     for cell in computed.iter().filter_map(|cell| local(halo, *cell)) {
         is_computed[cell as usize] = true;
     }
-    let (mut offsets, mut cells, mut weights) = (vec![0], vec![], vec![]);
-    for (global, is_computed) in sub.global_cell.iter().zip(is_computed) {
-        if is_computed {
-            let items = row(whole, *global as usize);
-            cells.extend(whole.cells[items.clone()].iter().filter_map(|cell| local(halo, *cell)));
-            weights.extend_from_slice(&whole.weights[items.start * terms..items.end * terms]);
-        }
-        offsets.push(cells.len() as u32);
-    }
+    let n = sub.global_cell.len();
+    let of = |cell: usize| match is_computed[cell] {
+        true => row(whole, sub.global_cell[cell] as usize),
+        false => 0..0,
+    };
+    let offsets = offsets_of(n, |cell| of(cell).len());
+    let mut cells = vec![0; offsets[n] as usize];
+    fill_rows(&offsets, &mut cells, |cell, items| {
+        let of_stencil = whole.cells[of(cell)].iter().filter_map(|cell| local(halo, *cell));
+        items.iter_mut().zip(of_stencil).for_each(|(item, cell)| *item = cell);
+    });
+    let mut weights = vec![0.0; terms * cells.len()];
+    fill_wide_rows(&offsets, terms, &mut weights, |cell, weights| {
+        weights.copy_from_slice(&whole.weights[of(cell).start * terms..of(cell).end * terms]);
+    });
     Stencils { offsets, cells, weights, terms, reduced: 0, levels: Default::default() }
 }
 

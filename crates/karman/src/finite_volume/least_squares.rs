@@ -99,7 +99,7 @@ impl<F: Real> CellGradient<F> {
         let [offsets, items] = [offsets, items].map(|of| of.as_host().unwrap_or_default());
         let items = &items[offsets[own.start] as usize..offsets[own.end] as usize];
         let beyond = |item: &&u32| **item < SIGN_BIT && !own.contains(&(**item as usize));
-        items.iter().filter(beyond).copied().collect()
+        items.par_iter().filter(beyond).copied().collect()
     }
 
     /// Gradients of the own cells of a part with the prescribed values `values`.
@@ -107,16 +107,16 @@ impl<F: Real> CellGradient<F> {
         let offsets = self.rows.as_ref().map_or(&self.cells.offsets, |[offsets, _]| offsets);
         let offsets = offsets.as_host().unwrap_or_default();
         let (first, end) = (offsets[part.own.start], offsets[part.own.end]);
-        let places: Vec<u32> = (first..end).collect();
+        let places = first as usize..end as usize;
         let rows = self.rows.as_ref().map(|[_, items]| {
-            let items = &items.as_host().unwrap_or_default()[first as usize..end as usize];
+            let items = &items.as_host().unwrap_or_default()[places.clone()];
             let item = |item: &u32| match *item < SIGN_BIT {
                 true => part.cell(*item),
                 false => part.boundary_face(*item & !SIGN_BIT).map_or(0, |face| face | SIGN_BIT),
             };
             let own = part.own.clone();
-            let offsets = offsets[own.start..=own.end].iter().map(|offset| offset - first);
-            let arrays = [offsets.collect(), items.iter().map(item).collect()];
+            let offsets = offsets[own.start..=own.end].par_iter().map(|offset| offset - first);
+            let arrays = [offsets.collect(), items.par_iter().map(item).collect()];
             arrays.map(|array| part.backend.upload(array))
         });
         let BoundaryRows { value, row_value, row_cell } = &*self.boundary;
@@ -128,7 +128,7 @@ impl<F: Real> CellGradient<F> {
         CellGradient {
             cells: part.cells.clone(),
             rows,
-            weights: part.of_list(&self.weights, &places, self.weights.len() / 3),
+            weights: part.of_range(&self.weights, places, self.weights.len() / 3),
             boundary: Arc::new(boundary),
         }
     }

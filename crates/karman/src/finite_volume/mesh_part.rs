@@ -8,6 +8,7 @@ use super::discrete::Discrete;
 use super::least_squares::{GradientStencils, Use};
 use crate::mesh::partition::{Ranges, SubMesh};
 use crate::mesh::{Geometry, Mesh, SIGN_BIT};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Consecutive cells of a mesh with ghosts: the cells across their faces and the further cells of their gradient
@@ -40,7 +41,7 @@ impl MeshPart {
 
     /// Values of cells of the whole mesh at the cells and ghosts of the part.
     pub fn restricted(&self, values: &[f64]) -> Vec<f64> {
-        self.sub.global_cell.iter().map(|cell| values[*cell as usize]).collect()
+        self.sub.global_cell.par_iter().map(|cell| values[*cell as usize]).collect()
     }
 
     /// [`discretize`](super::diffusion::discretize) for the own cells; columns of the matrix are local numbers.
@@ -60,8 +61,9 @@ impl MeshPart {
 
 /// The cells of stencils that are not in `own`.
 fn beyond(stencils: &GradientStencils, own: &Range<usize>) -> Vec<u32> {
-    let items = stencils.rows.iter().flat_map(|rows| rows.items.iter().copied());
-    items.filter(|item| *item < SIGN_BIT && !own.contains(&(*item as usize))).collect()
+    let Some(rows) = &stencils.rows else { return vec![] };
+    let is_beyond = |item: &u32| *item < SIGN_BIT && !own.contains(&(*item as usize));
+    rows.items.par_iter().copied().filter(is_beyond).collect()
 }
 
 /// Stencils with the numbers of a part in place of those of the whole mesh.
@@ -80,7 +82,8 @@ fn renumbered(mut stencils: GradientStencils, sub: &SubMesh, whole: &Mesh) -> Gr
             _ => (owned + place(ghosts, item)) as u32,
         }
     };
-    let items = stencils.rows.iter_mut().flat_map(|rows| rows.items.iter_mut());
-    items.for_each(|item| *item = number(*item));
+    if let Some(rows) = &mut stencils.rows {
+        rows.items.par_iter_mut().for_each(|item| *item = number(*item));
+    }
     stencils
 }

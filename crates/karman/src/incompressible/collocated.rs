@@ -215,9 +215,9 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         _starts: &[usize],
     ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
         let stepper = Collocated {
-            correction: part.of_faces(&self.correction),
-            correction_before: part.of_faces(&self.correction_before),
-            skewness_flux: part.of_faces(&self.skewness_flux),
+            correction: part.zeros_of_faces(&self.correction),
+            correction_before: part.zeros_of_faces(&self.correction_before),
+            skewness_flux: part.zeros_of_faces(&self.skewness_flux),
         };
         Ok((Box::new(stepper), UnknownPlaces::default()))
     }

@@ -62,7 +62,7 @@ impl<F: Real> Monitors<F> {
         let (backend, n) = (&part.backend, part.own.len());
         Monitors {
             viscous_rate: part.of_own_cells(&self.viscous_rate),
-            momentum_diagonal: part.of_cells(&self.momentum_diagonal),
+            momentum_diagonal: part.zeros_of_cells(&self.momentum_diagonal),
             statistics: Statistics::new(backend, n),
             residuals: self.residuals.as_ref().map(|_| Residuals::new(backend, n)),
             step_bounds: StepBounds::of_diffusion(self.step_bounds.diffusion()),

@@ -80,22 +80,19 @@ impl<F: Real> PressureIncrement<F> {
 impl<F: Real> PressureIncrement<F> {
     /// ψ of a part with the values `values` prescribed there.
     pub(super) fn of_part(&self, part: &Part, values: &PartValues) -> Self {
-        let of_part = |guess: &InitialGuess<F>| {
-            guess.of_rank(&part.backend, |vector| part.of_own_cells(vector))
-        };
         let n = self.prescribed.len();
         PressureIncrement {
-            value: part.of_cells(&self.value),
-            gradient: part.of_cells(&self.gradient),
+            value: part.zeros_of_cells(&self.value),
+            gradient: part.zeros_of_cells(&self.gradient),
             at_boundary: part.of_boundary(&self.at_boundary),
             prescribed: part.of_list(&self.prescribed, values.whole(), n),
-            divergence: part.of_cells(&self.divergence),
-            right_hand_side: part.of_own_cells(&self.right_hand_side),
+            divergence: part.zeros_of_cells(&self.divergence),
+            right_hand_side: part.zeros_of_own_cells(&self.right_hand_side),
             correction_gradient: match self.correction_gradient.len() {
                 1 => part.backend.zeros(1),
-                _ => part.of_cells(&self.correction_gradient),
+                _ => part.zeros_of_cells(&self.correction_gradient),
             },
-            guess: self.guess.as_ref().map(of_part),
+            guess: self.guess.as_ref().map(|guess| guess.of_rank(&part.backend, part.own.len())),
         }
     }
 }

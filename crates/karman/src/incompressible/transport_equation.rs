@@ -252,11 +252,11 @@ impl<F: Real> TransportEquation<F> {
             quantities: self.quantities.iter().map(of_quantity).collect(),
             upwind: self.upwind.as_ref().map(|upwind| upwind.of_part(part, &values)),
             implicit: self.implicit.of_part(part),
-            explicit_flux: part.of_own_cells(&self.explicit_flux),
-            explicit_flux_before: part.of_own_cells(&self.explicit_flux_before),
-            face_flux: part.of_faces(&self.face_flux),
-            residual: part.of_own_cells(&self.residual),
-            increment: part.of_own_cells(&self.increment),
+            explicit_flux: part.zeros_of_own_cells(&self.explicit_flux),
+            explicit_flux_before: part.zeros_of_own_cells(&self.explicit_flux_before),
+            face_flux: part.zeros_of_faces(&self.face_flux),
+            residual: part.zeros_of_own_cells(&self.residual),
+            increment: part.zeros_of_own_cells(&self.increment),
         };
         (equation, values)
     }

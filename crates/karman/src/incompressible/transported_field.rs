@@ -80,7 +80,7 @@ impl<F: Real> TransportedField<F> {
         TransportedField {
             now: part.of_cells(&self.now),
             before: part.of_cells(&self.before),
-            predicted: part.of_cells(&self.predicted),
+            predicted: part.zeros_of_cells(&self.predicted),
             gradient: part.of_cells(&self.gradient),
             at_boundary: part.of_boundary(&self.at_boundary),
         }

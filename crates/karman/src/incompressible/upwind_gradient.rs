@@ -58,7 +58,7 @@ impl<F: Real> UpwindGradient<F> {
         });
         UpwindGradient {
             stencils: self.stencils.as_ref().map(|stencils| stencils.of_part(part, of_part)),
-            values: self.values.iter().map(|values| part.of_cells(values)).collect(),
+            values: self.values.iter().map(|values| part.zeros_of_cells(values)).collect(),
             limited,
         }
     }

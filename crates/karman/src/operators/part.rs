@@ -138,6 +138,28 @@ impl Part {
         self.backend.upload(selected(whole, &self.global_cell[..self.own.len()], self.n_whole()))
     }
 
+    /// Zeros in place of values of cells that are 0, `[components][n_cells]`, at own cells and ghosts.
+    pub fn zeros_of_cells<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
+        self.zeros(whole, self.n_whole(), self.global_cell.len())
+    }
+
+    /// As [`Part::zeros_of_cells`], at own cells.
+    pub fn zeros_of_own_cells<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
+        self.zeros(whole, self.n_whole(), self.own.len())
+    }
+
+    /// Zeros in place of values of faces that are 0, `[components][n_faces]`.
+    pub fn zeros_of_faces<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
+        self.zeros(whole, self.local_face.len(), self.global_face.len())
+    }
+
+    /// Zeros in place of an array `[components][n]` of zeros, `[components][entries]`.
+    fn zeros<T: Element>(&self, whole: &Buffer<T>, n: usize, entries: usize) -> Buffer<T> {
+        let mut values = whole.as_host().unwrap_or_default().iter();
+        debug_assert!(values.all(|value| *value == T::default()), "an array of zeros");
+        self.backend.zeros(whole.len() / n.max(1) * entries)
+    }
+
     /// Values of faces, `[components][n_faces]`.
     pub fn of_faces<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
         self.backend.upload(selected(whole, &self.global_face, self.local_face.len()))
@@ -153,6 +175,21 @@ impl Part {
     pub fn of_boundary<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
         let faces: Vec<u32> = self.boundary_faces().collect();
         self.backend.upload(selected(whole, &faces, self.n_whole_boundary()))
+    }
+
+    /// Consecutive entries of an array `[components][n]`.
+    pub fn of_range<T: Element>(
+        &self,
+        whole: &Buffer<T>,
+        range: Range<usize>,
+        n: usize,
+    ) -> Buffer<T> {
+        let components = whole.as_host().unwrap_or_default().chunks_exact(n.max(1));
+        let mut values = Vec::with_capacity(components.len() * range.len());
+        for component in components {
+            values.par_extend(component[range.clone()].par_iter().copied());
+        }
+        self.backend.upload(values)
     }
 
     /// Entries of an array `[components][n]`.

@@ -19,6 +19,7 @@ use super::share::Share;
 use super::state::{States, VARIABLES};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
+use crate::mesh::adjacency::{fill_rows, fill_wide_rows, offsets_of};
 use crate::mesh::quadrature::{CellMoments, points_of_face};
 use crate::mesh::{Mesh, index_of, sign_of};
 use crate::real::Real;
@@ -90,19 +91,18 @@ impl<F: Real> FusedResidual<F> {
         let RowWeights { mesh, rule, .. } = rows;
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
         let per_face = rule.per_face();
-        let place = |face: usize, k: usize| match per_face {
-            0 => k,
-            _ => (k - rule.offsets[face] as usize) * n_faces + face,
-        };
         let total = rule.at.len();
-        let mut area = vec![F::literal(0.0); 3 * total];
-        for face in 0..n_interior {
-            for k in rule.offsets[face] as usize..rule.offsets[face + 1] as usize {
-                (0..3).for_each(|d| {
-                    area[d * total + place(face, k)] = F::from_f64(rule.area[k][d]);
-                });
-            }
-        }
+        let inner = rule.offsets[n_interior] as usize;
+        // In the order of points, of equally many of each face by faces; 0 at the boundary.
+        let share = |place: usize, d: usize| {
+            let point = match per_face {
+                0 => place,
+                _ => place % n_faces * per_face + place / n_faces,
+            };
+            F::from_f64(if point < inner { rule.area[point][d] } else { 0.0 })
+        };
+        let places = (0..3 * total).into_par_iter();
+        let area: Vec<F> = places.map(|place| share(place % total, place / total)).collect();
         let boundary = n_interior as u32..n_faces as u32;
         FusedResidual {
             classes: rows.classes(backend, with_rows, precision),
@@ -264,31 +264,29 @@ impl RowWeights<'_> {
 
     /// Stencils of the cells of a class with the weights of values.
     fn of_class(&self, cells: &[u32], rows: usize) -> Stencils {
-        let of = |cell: usize| {
-            self.stencils.offsets[cell] as usize..self.stencils.offsets[cell + 1] as usize
+        let Stencils { offsets, cells: list, weights, terms, .. } = self.stencils;
+        let of = |row: usize| {
+            let cell = cells[row] as usize;
+            offsets[cell] as usize..offsets[cell + 1] as usize
         };
-        let mut offsets = vec![0];
-        let mut items = vec![];
-        for cell in cells {
-            items.extend_from_slice(&self.stencils.cells[of(*cell as usize)]);
-            offsets.push(items.len() as u32);
-        }
-        let weights = cells.par_iter().with_min_len(1024).flat_map_iter(|cell| {
-            let (cell, terms) = (*cell as usize, self.stencils.terms);
-            let bases = self.bases(cell);
-            let own = &self.stencils.weights[of(cell).start * terms..of(cell).end * terms];
-            let mut weights = Vec::with_capacity(rows * of(cell).len());
-            for item in own.chunks(terms) {
-                weights.extend(bases.iter().map(|basis| {
-                    basis.iter().zip(item).map(|(b, w)| b * w).fold(0.0, |sum, x| sum + x)
-                }));
+        let own = offsets_of(cells.len(), |row| of(row).len());
+        let mut items = vec![0; own[cells.len()] as usize];
+        fill_rows(&own, &mut items, |row, items| items.copy_from_slice(&list[of(row)]));
+        let mut of_values = vec![0.0; rows * items.len()];
+        fill_wide_rows(&own, rows, &mut of_values, |row, values| {
+            let bases = self.bases(cells[row] as usize);
+            let of_terms = weights[of(row).start * terms..of(row).end * terms].chunks(*terms);
+            for (values, item) in values.chunks_mut(rows).zip(of_terms) {
+                for (value, basis) in values.iter_mut().zip(&bases) {
+                    let products = basis.iter().zip(item).map(|(b, w)| b * w);
+                    *value = products.fold(0.0, |sum, x| sum + x);
+                }
             }
-            weights
         });
         Stencils {
-            offsets,
+            offsets: own,
             cells: items,
-            weights: weights.collect(),
+            weights: of_values,
             terms: rows,
             reduced: 0,
             levels: Default::default(),

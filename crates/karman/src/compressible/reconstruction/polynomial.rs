@@ -10,10 +10,12 @@ use crate::backend::{Backend, Buffer, Local, Segment, View};
 use crate::compressible::share::{BATCH, MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
 use crate::linear::{Layout, SLICE};
+use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::quadrature::CellMoments;
 use crate::real::{Real, Vec3, convert};
 use karman_backend::prelude::*;
 use karman_macros::Keyword;
+use rayon::prelude::*;
 
 /// Most coefficients of the polynomials of all variables.
 const MOST_COEFFICIENTS: usize = 9 * VARIABLES;
@@ -81,16 +83,17 @@ impl<S: Real> StencilsOnBackend<S> {
     pub fn of_cells(backend: &Backend, stencils: &Stencils, own: Option<&[u32]>) -> Self {
         let layout = Layout::of(backend);
         let Stencils { offsets, cells, weights, terms, .. } = stencils;
-        let narrow =
-            |values: Vec<f64>| backend.upload(values.into_iter().map(S::from_f64).collect());
         let (offsets, cells, weights) = match layout {
-            Layout::Csr => (offsets.clone(), cells.clone(), weights.clone()),
+            Layout::Csr => {
+                let weights = weights.par_iter().map(|weight| S::from_f64(*weight)).collect();
+                (offsets.clone(), cells.clone(), weights)
+            }
             Layout::SlicedEll => sliced(stencils, own),
         };
         StencilsOnBackend {
             offsets: backend.upload(offsets),
             cells: backend.upload(cells),
-            weights: narrow(weights),
+            weights: backend.upload(weights),
             terms: *terms,
             layout,
         }
@@ -201,33 +204,52 @@ impl<F: Real> AnyStencils<F> {
     }
 }
 
+/// Slices that a task fills.
+const SLICES: usize = 32;
+
 /// Offsets of slices, cells and weights `[terms][items]`, padded with the cell itself and weights 0.
-fn sliced(stencils: &Stencils, own: Option<&[u32]>) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
+fn sliced<S: Real>(stencils: &Stencils, own: Option<&[u32]>) -> (Vec<u32>, Vec<u32>, Vec<S>) {
     let Stencils { offsets, cells, weights, terms, .. } = stencils;
     let n = offsets.len() - 1;
+    let rows = |slice: usize| slice * SLICE..((slice + 1) * SLICE).min(n);
     let length = |c: usize| (offsets[c + 1] - offsets[c]) as usize;
-    let mut starts = vec![0u32];
-    for first in (0..n).step_by(SLICE) {
-        let longest = (first..(first + SLICE).min(n)).map(length).max().unwrap_or(0);
-        let width = longest.next_multiple_of(BATCH);
-        starts.push(starts[starts.len() - 1] + (width * SLICE) as u32);
-    }
+    let starts = offsets_of(n.div_ceil(SLICE), |slice| {
+        rows(slice).map(length).max().unwrap_or(0).next_multiple_of(BATCH) * SLICE
+    });
     let items = starts[starts.len() - 1] as usize;
-    let (mut list, mut values) = (vec![0; items], vec![0.0; terms * items]);
-    for (slice, bounds) in starts.windows(2).enumerate() {
-        for (k, entry) in list[bounds[0] as usize..bounds[1] as usize].iter_mut().enumerate() {
+    let (mut list, mut values) = (vec![0; items], vec![S::from_f64(0.0); terms * items]);
+    fill_rows(&starts, &mut list, |slice, entries| {
+        for (k, entry) in entries.iter_mut().enumerate() {
             let row = (slice * SLICE + k % SLICE).min(n - 1);
             *entry = own.map_or(row as u32, |cells| cells[row]);
         }
-    }
-    for c in 0..n {
-        let first = starts[c / SLICE] as usize + c % SLICE;
-        for k in 0..length(c) {
-            let (from, to) = (offsets[c] as usize + k, first + k * SLICE);
-            list[to] = cells[from];
-            (0..*terms).for_each(|m| values[m * items + to] = weights[from * terms + m]);
+        for (lane, c) in rows(slice).enumerate() {
+            for k in 0..length(c) {
+                entries[lane + k * SLICE] = cells[offsets[c] as usize + k];
+            }
         }
-    }
+    });
+    // The numbers of some slices in each row of weights.
+    let mut rest: Vec<&mut [S]> = values.chunks_mut(items.max(1)).collect();
+    let tasks = (0..starts.len() - 1).step_by(SLICES).map(|first| {
+        let slices = first..(first + SLICES).min(starts.len() - 1);
+        let count = (starts[slices.end] - starts[slices.start]) as usize;
+        let of_slices = rest.iter_mut().map(|row| row.split_off_mut(..count).unwrap_or_default());
+        (slices, of_slices.collect::<Vec<_>>())
+    });
+    let tasks: Vec<_> = tasks.collect();
+    tasks.into_par_iter().for_each(|(slices, mut of_terms)| {
+        let begin = starts[slices.start];
+        for c in slices.flat_map(rows) {
+            let first = (starts[c / SLICE] - begin) as usize + c % SLICE;
+            for k in 0..length(c) {
+                let of_item = &weights[(offsets[c] as usize + k) * terms..][..*terms];
+                for (row, weight) in of_terms.iter_mut().zip(of_item) {
+                    row[first + k * SLICE] = S::from_f64(*weight);
+                }
+            }
+        }
+    });
     (starts, list, values)
 }
 

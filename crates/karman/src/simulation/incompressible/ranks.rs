@@ -29,7 +29,7 @@ pub(super) struct Ranks<F: Real> {
     /// Those of this process.
     team: Arc<Team<Rank<F>>>,
     /// The places of each rank, of all processes, in the arrays of the whole mesh.
-    places: Vec<PartPlaces>,
+    places: Vec<Arc<PartPlaces>>,
 }
 
 /// A rank with its part.
@@ -106,9 +106,13 @@ impl<F: Real> Ranks<F> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
             own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
         })?;
-        let own = ranks.iter().map(|rank| rank.places.to_numbers()).collect();
-        let all = processes.lists_of_all(own)?;
-        let places = all.iter().map(|numbers| PartPlaces::from_numbers(numbers)).collect();
+        let own = ranks.iter().map(|rank| &rank.places);
+        let places = if processes.count() == 1 {
+            own.cloned().collect()
+        } else {
+            let all = processes.lists_of_all(own.map(|places| places.to_numbers()).collect())?;
+            all.iter().map(|numbers| Arc::new(PartPlaces::from_numbers(numbers))).collect()
+        };
         let team = Arc::new(Team::new(groups.into_iter().zip(ranks).collect())?);
         Ok(Ranks { processes, team, places })
     }
