@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use crate::backend::{Backend, Buffer, View};
-use crate::finite_volume::Vectors;
+use crate::finite_volume::{Vectors, narrow_vectors};
 use crate::mesh::SIGN_BIT;
 use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::geometry::{add_scaled, subtract};
@@ -131,15 +131,11 @@ pub struct FacePointsOnBackend<F: Real> {
 impl<F: Real> FacePointsOnBackend<F> {
     /// Uploads a rule.
     pub fn new(backend: &Backend, rule: &FaceRule) -> Self {
-        let upload = |vectors: &[Vector]| {
-            let of = |k: usize| vectors.iter().map(move |v| F::from_f64(v[k]));
-            backend.upload((0..3).flat_map(of).collect())
-        };
         FacePointsOnBackend {
             offsets: backend.upload_slice(&rule.offsets),
-            area: upload(&rule.area),
-            from_left: upload(&rule.from_left),
-            from_right: upload(&rule.from_right),
+            area: narrow_vectors(backend, &rule.area),
+            from_left: narrow_vectors(backend, &rule.from_left),
+            from_right: narrow_vectors(backend, &rule.from_right),
             per_face: rule.per_face(),
         }
     }

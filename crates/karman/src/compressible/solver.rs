@@ -22,6 +22,7 @@ use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Report of a step.
@@ -424,5 +425,5 @@ fn softness(mesh: &Mesh, moments: &CellMoments) -> Vec<f64> {
     let length = (0..3).map(extent).fold(0.0, f64::max);
     let d = mesh.dimension as f64;
     let of_cell = |volume: &f64| (SOFTNESS * volume.powf(1.0 / d) / length).powi(3);
-    moments.volume.iter().map(of_cell).collect()
+    moments.volume.par_iter().map(of_cell).collect()
 }

@@ -16,6 +16,7 @@ use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
+use rayon::prelude::*;
 
 /// The dynamic viscosity μ, Pa s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +115,10 @@ impl<F: Real> ViscousData<F> {
             (dot(d, s) / norm(s)).max(LEAST_COSINE * norm(d))
         };
         let spacing = match gas {
-            Some(_) => (0..mesh.n_faces()).map(along_normal).map(F::from_f64).collect(),
+            Some(_) => {
+                let faces = (0..mesh.n_faces()).into_par_iter().map(along_normal);
+                faces.map(F::from_f64).collect()
+            }
             None => vec![],
         };
         ViscousData { gas, gamma, spacing: backend.upload(spacing) }

@@ -9,6 +9,7 @@ use super::{Field, IncompressibleSolver};
 use crate::backend::{Backend, BackendError, Buffer, Element, blas};
 use crate::finite_volume::Functionals;
 use crate::real::Real;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -159,9 +160,15 @@ impl PartPlaces {
     /// Those of some entries that this part hands over.
     pub fn entries(&self, wanted: &Entries) -> PartEntries {
         let of_place = |(place, wanted): (&Place, &Vec<u32>)| {
-            let handed_over = (0..).zip(self.handed_over(*place));
-            let found = handed_over.filter(|(_, entry)| wanted.binary_search(entry).is_ok());
-            let (own, whole) = found.unzip();
+            // Most entries are outside the range of those wanted.
+            let range = wanted.first().zip(wanted.last()).map(|(first, last)| *first..=*last);
+            let is_wanted = |entry: &u32| {
+                range.as_ref().is_some_and(|range| range.contains(entry))
+                    && wanted.binary_search(entry).is_ok()
+            };
+            let handed_over = self.handed_over(*place).par_iter().enumerate();
+            let found = handed_over.filter(|(_, entry)| is_wanted(entry));
+            let (own, whole) = found.map(|(own, entry)| (own as u32, *entry)).unzip();
             (*place, [own, whole])
         };
         PartEntries { lists: wanted.0.iter().map(of_place).collect() }

@@ -40,6 +40,9 @@ pub struct Located {
 ///
 /// One pass over the cells serves all points: each cell searches the points near it.
 pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
+    if points.is_empty() {
+        return vec![];
+    }
     let tree = PointTree::new(points, mesh.dimension);
     let chunks: Vec<usize> = (0..mesh.n_cells()).step_by(CHUNK).collect();
     let found: Vec<Vec<(usize, usize, CellCoordinates)>> = chunks

@@ -9,6 +9,7 @@ use super::stencil::Stencils;
 use crate::backend::{Backend, Buffer, Local, Segment, View};
 use crate::compressible::share::{BATCH, MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
+use crate::finite_volume::narrow_vectors;
 use crate::linear::{Layout, SLICE};
 use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::quadrature::CellMoments;
@@ -422,8 +423,7 @@ impl<'a, F: Real> Polynomials<'a, F> {
 
 /// Second moments of cells: `[6][n_cells]`, on a backend.
 pub fn second_moments<F: Real>(backend: &Backend, moments: &CellMoments) -> Buffer<F> {
-    let of = |k: usize| moments.second.iter().map(move |g| F::from_f64(g[k]));
-    backend.upload((0..6).flat_map(of).collect())
+    narrow_vectors(backend, &moments.second)
 }
 
 /// The coefficients of the variables of `part` of the polynomial of a cell.
