@@ -4,6 +4,7 @@ use super::{HostArrays, Layout, Matrix};
 use crate::{CsrMatrix, LinearError};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Halo};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 impl<S: Real> Matrix<S> {
@@ -17,11 +18,13 @@ impl<S: Real> Matrix<S> {
         let offsets = &offsets[halo.first()..=halo.first() + halo.owned()];
         let (first, end) = (offsets[0], offsets[offsets.len() - 1]);
         let entries = first as usize..end as usize;
+        let indices = &self.indices.as_host().unwrap_or_default()[entries.clone()];
+        let values = &self.values.as_host().unwrap_or_default()[entries];
         let rows = CsrMatrix::new(
             self.columns,
-            offsets.iter().map(|offset| offset - first).collect(),
-            self.indices.as_host().unwrap_or_default()[entries.clone()].to_vec(),
-            self.values.as_host().unwrap_or_default()[entries].to_vec(),
+            offsets.par_iter().map(|offset| offset - first).collect(),
+            indices.par_iter().copied().collect(),
+            values.par_iter().copied().collect(),
         )?;
         Self::of_rank(backend, rows, halo)
     }

@@ -11,6 +11,7 @@ use crate::backend::blas;
 use crate::mesh::geometry::norm;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use rayon::prelude::*;
 
 /// The reference speed of a flow so far.
 #[derive(Clone, Debug)]
@@ -38,9 +39,9 @@ impl ReferenceSpeed {
         let mut values = vec![0.0; mesh.n_cells()];
         for component in &problem.velocity {
             component.sample(&geometry.cell_centre, 0.0, &mut values);
-            squares.iter_mut().zip(&values).for_each(|(square, u)| *square += u * u);
+            squares.par_iter_mut().zip(&values).for_each(|(square, u)| *square += u * u);
         }
-        let initial = squares.into_iter().fold(0.0, f64::max).sqrt();
+        let initial = squares.into_par_iter().reduce(|| 0.0, f64::max).sqrt();
         let buoyancy = problem.thermal.as_ref().filter(|thermal| thermal.expansion != 0.0);
         ReferenceSpeed {
             length: mesh.bounding_box_diagonal(),

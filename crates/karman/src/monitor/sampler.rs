@@ -3,6 +3,7 @@
 use super::MonitorError;
 use super::locate::{Located, locate};
 use crate::mesh::{Geometry, Mesh, index_of};
+use rayon::prelude::*;
 
 /// Rows of weights, one per point: value_i = Σ_k weights_k `field[items_k]`, k from `offsets[i]` to
 /// `offsets[i + 1]`. A point outside the mesh has an empty row.
@@ -143,16 +144,19 @@ impl NodeAdjacency {
 
     /// The adjacency of all cells that share a node with `cells`.
     pub(super) fn of_cells(mesh: &Mesh, cells: impl Iterator<Item = usize>) -> NodeAdjacency {
-        let mut is_marked = vec![false; mesh.n_nodes()];
-        cells
-            .flat_map(|cell| mesh.cells.nodes_of(cell))
-            .for_each(|node| is_marked[*node as usize] = true);
-        let mut pairs = Vec::new();
-        for cell in 0..mesh.n_cells() {
-            let nodes = mesh.cells.nodes_of(cell).iter();
-            let marked = nodes.filter(|node| is_marked[**node as usize]);
-            pairs.extend(marked.map(|node| (*node, cell as u32)));
+        let mut nodes = cells.flat_map(|cell| mesh.cells.nodes_of(cell)).peekable();
+        if nodes.peek().is_none() {
+            return NodeAdjacency { pairs: vec![] };
         }
+        let mut is_marked = vec![false; mesh.n_nodes()];
+        nodes.for_each(|node| is_marked[*node as usize] = true);
+        let at_marked = |cell: usize| {
+            let nodes = mesh.cells.nodes_of(cell).iter().copied();
+            let marked = nodes.filter(|node| is_marked[*node as usize]);
+            marked.map(move |node| (node, cell as u32))
+        };
+        let cells = (0..mesh.n_cells()).into_par_iter();
+        let mut pairs: Vec<(u32, u32)> = cells.flat_map_iter(at_marked).collect();
         pairs.sort_unstable();
         NodeAdjacency { pairs }
     }
