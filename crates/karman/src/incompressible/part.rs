@@ -77,7 +77,7 @@ impl<F: Real> IncompressibleSolver<F> {
         cells
     }
 
-    /// The part of this flow, which is on the host, that the rank of a group computes on `backend`: the cells of
+    /// The part of this flow, which is on the host and has made no step, that the rank of a group computes on `backend`: the cells of
     /// `ranges`, parts of its mesh. All ranks call it at the same time.
     ///
     /// # Errors

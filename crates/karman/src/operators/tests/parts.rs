@@ -101,6 +101,14 @@ fn parts_of_ranks_have_the_values_of_the_whole_mesh_and_fetch_those_of_ghosts() 
             let outer: Vec<u32> = part.boundary_faces().collect();
             assert_eq!(backend.read(&part.of_boundary(&boundary))?, numbers(&outer));
             assert!((0u32..).zip(&outer).all(|(b, face)| part.boundary_face(*face) == Some(b)));
+            let n = mesh.n_cells() as f64;
+            let of_range = backend.read(&part.of_range(&cells, 2..4, mesh.n_cells()))?;
+            assert_eq!(of_range, [2.0, 3.0, n + 2.0, n + 3.0]);
+            let zeros = host.zeros::<f64>(2 * mesh.n_cells());
+            assert_eq!(backend.read(&part.zeros_of_cells(&zeros))?, vec![0.0; 2 * stride]);
+            assert_eq!(backend.read(&part.zeros_of_own_cells(&zeros))?, vec![0.0; 2 * owned]);
+            let zeros = part.zeros_of_faces(&host.zeros::<f64>(mesh.n_faces()));
+            assert_eq!(backend.read(&zeros)?, vec![0.0; sub.global_face.len()]);
             // Ghosts after a change of own values.
             let mut changed = backend.read(&found)?;
             for component in changed.chunks_mut(stride) {
