@@ -41,7 +41,7 @@ impl ReferenceSpeed {
             component.sample(&geometry.cell_centre, 0.0, &mut values);
             squares.par_iter_mut().zip(&values).for_each(|(square, u)| *square += u * u);
         }
-        let initial = squares.into_par_iter().reduce(|| 0.0, f64::max).sqrt();
+        let initial = squares.into_iter().fold(0.0, f64::max).sqrt();
         let buoyancy = problem.thermal.as_ref().filter(|thermal| thermal.expansion != 0.0);
         ReferenceSpeed {
             length: mesh.bounding_box_diagonal(),
