@@ -45,7 +45,9 @@ impl FaceRule {
         fill_rows(&offsets, &mut points, |face, places| {
             let mut places = places.iter_mut();
             for_each_point(mesh, geometry, face, degree, |point| {
-                places.next().map(|place| *place = (point.at, point.area));
+                if let Some(place) = places.next() {
+                    *place = (point.at, point.area);
+                }
             });
         });
         let (at, area): (Vec<Vector>, Vec<Vector>) = points.into_par_iter().unzip();
