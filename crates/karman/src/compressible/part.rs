@@ -156,27 +156,27 @@ impl<F: Real> CompressibleSolver<F> {
     ) -> Result<(Self, PartNumbers), CompressibleError> {
         let nodes = self.polynomials.nodes.as_ref();
         let around_nodes = |cell| nodes.map_or(vec![], |nodes| nodes.cells_around(cell));
-        let of_mesh = MeshPart::new(whole, backend, group, ranges, around_nodes)?;
-        let MeshPart { sub, geometry, moments, stencils, computed, halo } = &of_mesh;
-        let part = Part::new(backend, sub, halo.clone(), ranges.cells(group.rank()), whole.mesh);
+        let MeshPart { sub, geometry, moments, stencils, computed, halo } =
+            MeshPart::new(whole, backend, group, ranges, around_nodes)?;
+        let part = Part::new(backend, &sub, halo, ranges.cells(group.rank()), whole.mesh);
         let (n, n_faces) = (part.cells.n_local(), part.cells.n_faces());
-        let rule = FaceRule::new(&sub.mesh, geometry, moments, numerics.degree());
+        let rule = FaceRule::new(&sub.mesh, &geometry, &moments, numerics.degree());
         let first_point = rule.offsets[sub.mesh.n_interior_faces()] as usize;
         let is_fused = numerics.is_fused(self.viscous.is_viscous(), backend.device().is_some());
         let fused = is_fused.then(|| {
             let has_rows = has_rows(whole.mesh, stencils.terms, numerics);
             let with_rows = if has_rows { &computed[..] } else { &[] };
-            let (place, of_cells) = ((&sub.mesh, &rule), (moments, stencils));
+            let (place, of_cells) = ((&sub.mesh, &rule), (&moments, &stencils));
             FusedResidual::of_part(backend, place, of_cells, with_rows, numerics.weights)
         });
         let polynomials = PolynomialsOnBackend {
             second: part.of_cells(&self.polynomials.second),
             softness: part.of_cells(&self.polynomials.softness),
-            nodes: nodes.map(|nodes| nodes.of_part(&part, computed)),
+            nodes: nodes.map(|nodes| nodes.of_part(&part, &computed)),
             ..PolynomialsOnBackend::zeros(
                 backend,
                 n,
-                AnyStencils::new(backend, stencils, None, numerics.weights),
+                AnyStencils::of(backend, stencils, numerics.weights),
             )
         };
         let own_entries: Vec<u32> = (0..VARIABLES)
@@ -213,7 +213,7 @@ impl<F: Real> CompressibleSolver<F> {
         solver.finish_step(false)?;
         let n_interior = part.cells.n_interior();
         let boundary_faces = part.faces()[n_interior..].to_vec();
-        let numbers = PartNumbers { cells: sub.global_cell.clone(), boundary_faces, n_interior };
+        let numbers = PartNumbers { cells: sub.global_cell, boundary_faces, n_interior };
         Ok((solver, numbers))
     }
 

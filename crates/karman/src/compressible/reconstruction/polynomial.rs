@@ -9,7 +9,7 @@ use super::stencil::Stencils;
 use crate::backend::{Backend, Buffer, Local, Segment, View};
 use crate::compressible::share::{BATCH, MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
-use crate::finite_volume::narrow_vectors;
+use crate::finite_volume::{narrow, narrow_vectors};
 use crate::linear::{Layout, SLICE};
 use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::quadrature::CellMoments;
@@ -78,6 +78,22 @@ impl<S: Real> StencilsOnBackend<S> {
     /// The stencils in the layout that suits a backend.
     pub fn new(backend: &Backend, stencils: &Stencils) -> Self {
         Self::of_cells(backend, stencils, None)
+    }
+
+    /// As [`StencilsOnBackend::new`]; on the host arrays are moved.
+    fn of(backend: &Backend, stencils: Stencils) -> Self {
+        let layout = Layout::of(backend);
+        if layout == Layout::SlicedEll {
+            return Self::new(backend, &stencils);
+        }
+        let Stencils { offsets, cells, weights, terms, .. } = stencils;
+        StencilsOnBackend {
+            offsets: backend.upload(offsets),
+            cells: backend.upload(cells),
+            weights: narrow(backend, weights),
+            terms,
+            layout,
+        }
     }
 
     /// The stencils of the cells `own`, in the layout that suits a backend; without a list, of all cells.
@@ -163,6 +179,16 @@ impl<F: Real> AnyStencils<F> {
             }
             WeightPrecision::Single => {
                 AnyStencils::Single(StencilsOnBackend::of_cells(backend, stencils, own))
+            }
+        }
+    }
+
+    /// The stencils of all cells on a backend; on the host arrays are moved.
+    pub fn of(backend: &Backend, stencils: Stencils, precision: WeightPrecision) -> Self {
+        match precision {
+            WeightPrecision::Same => AnyStencils::Same(StencilsOnBackend::of(backend, stencils)),
+            WeightPrecision::Single => {
+                AnyStencils::Single(StencilsOnBackend::of(backend, stencils))
             }
         }
     }
