@@ -2,7 +2,7 @@
 
 use super::error::CompressibleError;
 use super::state::{Primitive, VARIABLES};
-use crate::finite_volume::{Prescribed, Term};
+use crate::finite_volume::{Prescribed, Term, component_major};
 use crate::mesh::quadrature::cell_rule;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Vec3;
@@ -67,7 +67,7 @@ pub fn conserved_means(
     let firsts: Vec<usize> = (0..n).step_by(CHUNK).collect();
     let parts: Result<Vec<_>, CompressibleError> = firsts.into_par_iter().map(chunk).collect();
     let means: Vec<[f64; VARIABLES]> = parts?.into_iter().flatten().collect();
-    Ok((0..VARIABLES).flat_map(|v| means.iter().map(move |q| q[v])).collect())
+    Ok(component_major(&means))
 }
 
 /// Means of a field at time `t` over all cells: `[n_cells]`.

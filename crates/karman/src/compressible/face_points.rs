@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use crate::backend::{Backend, Buffer, View};
-use crate::finite_volume::{Vectors, narrow_vectors};
+use crate::finite_volume::{Vectors, component_major, narrow};
 use crate::mesh::SIGN_BIT;
 use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::geometry::{add_scaled, subtract};
@@ -133,11 +133,12 @@ pub struct FacePointsOnBackend<F: Real> {
 impl<F: Real> FacePointsOnBackend<F> {
     /// Uploads a rule.
     pub fn new(backend: &Backend, rule: &FaceRule) -> Self {
+        let upload = |vectors: &[Vector]| narrow(backend, component_major(vectors));
         FacePointsOnBackend {
             offsets: backend.upload_slice(&rule.offsets),
-            area: narrow_vectors(backend, &rule.area),
-            from_left: narrow_vectors(backend, &rule.from_left),
-            from_right: narrow_vectors(backend, &rule.from_right),
+            area: upload(&rule.area),
+            from_left: upload(&rule.from_left),
+            from_right: upload(&rule.from_right),
             per_face: rule.per_face(),
         }
     }

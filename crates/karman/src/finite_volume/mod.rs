@@ -58,12 +58,17 @@ pub use prescribed::{Evaluation, Evaluator, Function, Prescribed};
 pub use time_average::TimeAverage;
 pub use time_dependent::{Term, TimeDependentData};
 
-use crate::backend::{Backend, BackendError, Buffer, converted, converted_slice};
+use crate::backend::{Backend, BackendError, Buffer, HOST_CHUNK, converted, converted_slice};
 use crate::real::Real;
 use rayon::prelude::*;
 
-pub(crate) fn component_major(points: &[[f64; 3]]) -> Vec<f64> {
-    (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect()
+/// Vectors component by component: `[K][n]`.
+pub(crate) fn component_major<const K: usize>(vectors: &[[f64; K]]) -> Vec<f64> {
+    let mut components = Vec::with_capacity(K * vectors.len());
+    for k in 0..K {
+        components.par_extend(vectors.par_iter().with_min_len(HOST_CHUNK).map(|vector| vector[k]));
+    }
+    components
 }
 
 pub(crate) fn check_finite(
@@ -85,19 +90,6 @@ pub(crate) fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> 
 /// A copy of values in a backend's precision.
 pub(crate) fn narrow_slice<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
     backend.upload(backend.install(|| converted_slice(values)))
-}
-
-/// Vectors in a backend's precision, component by component: `[K][n]`.
-pub(crate) fn narrow_vectors<F: Real, const K: usize>(
-    backend: &Backend,
-    vectors: &[[f64; K]],
-) -> Buffer<F> {
-    let mut components = Vec::with_capacity(K * vectors.len());
-    for k in 0..K {
-        let of_component = vectors.par_iter().map(|vector| F::from_f64(vector[k]));
-        backend.install(|| components.par_extend(of_component));
-    }
-    backend.upload(components)
 }
 
 /// The values of a buffer in double precision.

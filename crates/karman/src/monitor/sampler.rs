@@ -23,10 +23,19 @@ impl Sampler {
     /// point. Exact for linear fields. Along a direction in which these cells have no extent, the field is
     /// constant.
     pub fn of_cells(mesh: &Mesh, geometry: &Geometry, points: &[[f64; 3]]) -> Sampler {
-        let located = locate(mesh, points);
+        Self::of_located(mesh, geometry, points, &locate(mesh, points))
+    }
+
+    /// As [`Sampler::of_cells`], of points that [`locate`] has found.
+    pub fn of_located(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        points: &[[f64; 3]],
+        located: &[Option<Located>],
+    ) -> Sampler {
         let around =
             NodeAdjacency::of_cells(mesh, located.iter().flatten().map(|found| found.cell));
-        Sampler::from_rows(points.iter().zip(&located).map(|(point, located)| match located {
+        Sampler::from_rows(points.iter().zip(located).map(|(point, located)| match located {
             None => vec![],
             Some(located) => least_squares_row(
                 geometry,

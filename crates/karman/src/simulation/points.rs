@@ -16,7 +16,7 @@ pub(super) struct PointSampler<'a> {
 impl<'a> PointSampler<'a> {
     pub(super) fn new(mesh: &'a Mesh, geometry: &'a Geometry, points: &'a [[f64; 3]]) -> Self {
         let located = locate(mesh, points);
-        let sampler = Sampler::of_cells(mesh, geometry, points);
+        let sampler = Sampler::of_located(mesh, geometry, points, &located);
         PointSampler { mesh, geometry, points, located, sampler }
     }
 

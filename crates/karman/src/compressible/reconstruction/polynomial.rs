@@ -9,7 +9,7 @@ use super::stencil::Stencils;
 use crate::backend::{Backend, Buffer, Local, Segment, View};
 use crate::compressible::share::{BATCH, MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
-use crate::finite_volume::{narrow, narrow_vectors};
+use crate::finite_volume::{component_major, narrow, narrow_slice};
 use crate::linear::{Layout, SLICE};
 use crate::mesh::adjacency::{fill_rows, offsets_of};
 use crate::mesh::quadrature::CellMoments;
@@ -101,19 +101,17 @@ impl<S: Real> StencilsOnBackend<S> {
         let layout = Layout::of(backend);
         let Stencils { offsets, cells, weights, terms, .. } = stencils;
         let (offsets, cells, weights) = match layout {
-            Layout::Csr => {
-                let weights = weights.par_iter().map(|weight| S::from_f64(*weight)).collect();
-                (offsets.clone(), cells.clone(), weights)
+            Layout::Csr => (
+                backend.upload_slice(offsets),
+                backend.upload_slice(cells),
+                narrow_slice(backend, weights),
+            ),
+            Layout::SlicedEll => {
+                let (offsets, cells, weights) = sliced(stencils, own);
+                (backend.upload(offsets), backend.upload(cells), backend.upload(weights))
             }
-            Layout::SlicedEll => sliced(stencils, own),
         };
-        StencilsOnBackend {
-            offsets: backend.upload(offsets),
-            cells: backend.upload(cells),
-            weights: backend.upload(weights),
-            terms: *terms,
-            layout,
-        }
+        StencilsOnBackend { offsets, cells, weights, terms: *terms, layout }
     }
 
     /// The stencils without weights.
@@ -449,7 +447,7 @@ impl<'a, F: Real> Polynomials<'a, F> {
 
 /// Second moments of cells: `[6][n_cells]`, on a backend.
 pub fn second_moments<F: Real>(backend: &Backend, moments: &CellMoments) -> Buffer<F> {
-    narrow_vectors(backend, &moments.second)
+    narrow(backend, component_major(&moments.second))
 }
 
 /// The coefficients of the variables of `part` of the polynomial of a cell.
