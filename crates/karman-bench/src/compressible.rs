@@ -115,9 +115,8 @@ impl<'a> Prepared<'a> {
         let Prepared { mesh, geometry, stencils, problem } = self;
         let backend = bench.backend;
         let make = || {
-            let moments = &CellMoments::new(mesh, geometry);
-            let whole = WholeMesh { mesh, geometry, moments, stencils };
-            CompressibleSolver::with_stencils(backend, whole, problem, numerics)
+            let whole = WholeMesh::new((mesh, geometry), numerics);
+            CompressibleSolver::with_stencils(backend, &whole, stencils.clone(), problem, numerics)
         };
         Ok(super::on_threads(backend, make)?)
     }

@@ -222,6 +222,13 @@ pub fn cell_rule(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Vec<(Vector, 
     rule
 }
 
+/// Number of points of [`cell_rule`].
+pub fn points_of_cell(mesh: &Mesh, cell: usize) -> usize {
+    let faces = mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item));
+    let of_face = |face| points_of_face(mesh.face_to_nodes.of(face).len(), Degree::Four);
+    GAUSS_4.len() * faces.map(of_face).sum::<usize>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,6 +322,7 @@ mod tests {
             assert!((integral(&|x| (x[0] * x[1]).powi(2)) - 1.0 / 9.0).abs() < 1e-12, "{name}");
             for c in 0..mesh.n_cells() {
                 let rule = cell_rule(&mesh, &geometry, c);
+                assert_eq!(rule.len(), points_of_cell(&mesh, c), "{name}");
                 let (v, x) = (moments.volume[c], moments.centre[c]);
                 assert!((sum(rule.iter().map(|(_, w)| *w)) / v - 1.0).abs() < 1e-12, "{name}");
                 let xy = sum(rule.iter().map(|(p, w)| w * (p[0] - x[0]) * (p[1] - x[1]))) / v;

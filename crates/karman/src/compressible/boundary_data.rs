@@ -3,16 +3,18 @@
 use super::boundary::{ExteriorState, is_wall};
 use super::conditions::CompressibleCondition;
 use super::error::CompressibleError;
-use super::face_points::{FacePointsOnBackend, FaceRule};
+use super::face_points::FaceRule;
 use super::residual::BoundaryView;
 use super::state::{States, VARIABLES};
-use super::wall_normals::set_normals;
+use super::wall_normals::wall_normals;
+use super::whole_mesh::PartNumbers;
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::{Term, TimeDependentData, Vectors};
-use crate::mesh::Mesh;
+use crate::finite_volume::{Term, TimeDependentData, Vectors, component_major, narrow};
 use crate::mesh::geometry::norm;
-use crate::operators::Part;
+use crate::mesh::quadrature::Degree;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use rayon::prelude::*;
 
 /// The boundary of a flow.
 pub(super) struct BoundaryData<F: Real> {
@@ -24,11 +26,13 @@ pub(super) struct BoundaryData<F: Real> {
 }
 
 impl<F: Real> BoundaryData<F> {
-    /// The conditions of the patches at time 0.
+    /// The conditions at time 0 of the patches of a mesh whose faces have the points of a rule of `degree`; of a part of the whole mesh with
+    /// their numbers there.
     pub(super) fn new(
         backend: &Backend,
-        mesh: &Mesh,
-        rule: &FaceRule,
+        whole: (&Mesh, &Geometry),
+        (mesh, numbers): (&Mesh, Option<&PartNumbers>),
+        (rule, degree): (&FaceRule, Degree),
         conditions: &[CompressibleCondition],
     ) -> Result<Self, CompressibleError> {
         let inner = mesh.n_interior_faces();
@@ -58,46 +62,28 @@ impl<F: Real> BoundaryData<F> {
             s.map(|x| x / size)
         };
         let mut normals: Vec<[f64; 3]> = rule.area[first_point..].iter().map(facet).collect();
-        for (patch, condition) in mesh.patches.iter().zip(conditions) {
-            if condition.exterior() == ExteriorState::Reflected {
+        let patches = mesh.patches.iter().zip(&whole.0.patches);
+        for ((patch, of_whole), condition) in patches.zip(conditions) {
+            if condition.exterior() == ExteriorState::Reflected && !patch.faces.is_empty() {
                 let [begin, end] = [patch.faces.start, patch.faces.end]
                     .map(|face| rule.offsets[face] as usize - first_point);
-                set_normals(mesh, rule, patch.faces.clone(), &mut normals[begin..end]);
+                let number = |face| numbers.map_or(face, |numbers| numbers.of_boundary_face(face));
+                let faces = patch.faces.clone().into_par_iter().map(number);
+                let fitted = wall_normals(whole, degree, of_whole.faces.clone(), faces);
+                normals[begin..end].copy_from_slice(&fitted);
             }
         }
-        let components = (0..3).flat_map(|k| normals.iter().map(move |n| F::from_f64(n[k])));
         let what = "boundary state";
+        let mut walls = whole.0.patches.iter().zip(conditions);
         Ok(BoundaryData {
-            is_closed: kind.iter().all(|kind| is_wall(*kind)),
+            is_closed: walls.all(|(patch, condition)| {
+                patch.faces.is_empty() || is_wall(condition.exterior() as u32)
+            }),
             kind: backend.upload(kind),
             prescribed: TimeDependentData::new(backend, what, VARIABLES * n_points, terms)?,
-            normal: backend.upload(components.collect()),
+            normal: narrow(backend, component_major(&normals)),
             first_point,
         })
-    }
-
-    /// The boundary of a part, whose points follow `first_point` others; `points` are those of the whole mesh.
-    pub(super) fn of_part(
-        &self,
-        part: &Part,
-        points: &FacePointsOnBackend<F>,
-        first_point: usize,
-    ) -> Self {
-        let n_points = self.normal.len() / 3;
-        let faces = part.faces()[part.cells.n_interior()..].iter();
-        let at_boundary = |point: usize| (point - self.first_point) as u32;
-        let own: Vec<u32> =
-            faces.flat_map(|face| points.of_face(*face as usize)).map(at_boundary).collect();
-        let entries: Vec<u32> = (0..VARIABLES)
-            .flat_map(|v| own.iter().map(move |point| (v * n_points) as u32 + point))
-            .collect();
-        BoundaryData {
-            kind: part.of_boundary(&self.kind),
-            prescribed: self.prescribed.of_rank(&part.backend, &entries),
-            normal: part.of_list(&self.normal, &own, n_points),
-            first_point,
-            is_closed: self.is_closed,
-        }
     }
 
     /// Sets the time of the prescribed states.

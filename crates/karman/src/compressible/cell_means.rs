@@ -3,7 +3,7 @@
 use super::error::CompressibleError;
 use super::state::{Primitive, VARIABLES};
 use crate::finite_volume::{Prescribed, Term, component_major};
-use crate::mesh::quadrature::cell_rule;
+use crate::mesh::quadrature::{cell_rule, points_of_cell};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Vec3;
 use rayon::prelude::*;
@@ -29,17 +29,22 @@ fn rules(
     (points, weights, offsets)
 }
 
-/// Means of conserved variables at time `t` over all cells of prescribed ρ, u_x, u_y, u_z, p: `[5][n_cells]`.
+/// The largest number of points of a cell of a mesh.
+pub fn most_points(mesh: &Mesh) -> usize {
+    (0..mesh.n_cells()).into_par_iter().map(|cell| points_of_cell(mesh, cell)).max().unwrap_or(0)
+}
+
+/// Means of conserved variables at time `t` over the first `n` cells of prescribed ρ, u_x, u_y, u_z, p: `[5][n]`.
 ///
 /// # Errors
 /// [`CompressibleError::NotPositive`] where a density or a pressure at a point of a cell is not positive.
 pub fn conserved_means(
     (mesh, geometry): (&Mesh, &Geometry),
+    n: usize,
     fields: &[Arc<dyn Prescribed>; VARIABLES],
     gamma: f64,
     t: f64,
 ) -> Result<Vec<f64>, CompressibleError> {
-    let n = mesh.n_cells();
     let chunk = |first: usize| -> Result<Vec<[f64; VARIABLES]>, CompressibleError> {
         let cells = first..(first + CHUNK).min(n);
         let (points, weights, offsets) = rules((mesh, geometry), cells.clone());
@@ -87,15 +92,15 @@ pub fn means((mesh, geometry): (&Mesh, &Geometry), field: &dyn Prescribed, t: f6
     firsts.into_par_iter().flat_map_iter(chunk).collect()
 }
 
-/// Terms of the means of sources S_v over cells, entries `v n_cells + cell`, one term for each rank of a cell's points.
+/// Terms of the means of sources S_v over the first `n` cells, entries `v n + cell`, one term for each of the `most` points that a cell
+/// may have, in the order of points. All ranks have equally many terms.
 pub fn source_terms(
     (mesh, geometry): (&Mesh, &Geometry),
+    (n, most): (usize, usize),
     sources: &[Arc<dyn Prescribed>; VARIABLES],
 ) -> Vec<Term> {
-    let n = mesh.n_cells();
     let (points, weights, offsets) = rules((mesh, geometry), 0..n);
     let total = weights.len();
-    let most = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
     let mut terms = vec![];
     for rank in 0..most {
         let cells: Vec<usize> =

@@ -1,6 +1,7 @@
 //! Quantities of cells that follow from the means of conserved variables.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::error::CompressibleError;
 use super::reconstruction::polynomial::Polynomials;
 use super::solver::CompressibleSolver;
 use super::state::States;
@@ -135,5 +136,19 @@ impl<F: Real> CompressibleSolver<F> {
         };
         let (gamma, gas_constant) = (F::from_f64(self.gamma), F::from_f64(gas_constant));
         quantity_of_cells(backend, n, &q, &polynomials, gamma, gas_constant, quantity, value);
+    }
+
+    /// As [`CompressibleSolver::cell_quantity`], in double precision.
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn values_of(
+        &self,
+        quantity: CellQuantity,
+        gas_constant: f64,
+    ) -> Result<Vec<f64>, CompressibleError> {
+        let mut values = self.backend.zeros(self.n_cells());
+        self.cell_quantity(quantity, gas_constant, &mut values);
+        self.read(&values)
     }
 }

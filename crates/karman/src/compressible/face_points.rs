@@ -11,7 +11,6 @@ use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
-use std::ops::Range;
 
 type Vector = [f64; 3];
 
@@ -141,12 +140,6 @@ impl<F: Real> FacePointsOnBackend<F> {
             from_right: upload(&rule.from_right),
             per_face: rule.per_face(),
         }
-    }
-
-    /// The points of a face, on the host.
-    pub fn of_face(&self, face: usize) -> Range<usize> {
-        let offsets = self.offsets.as_host().unwrap_or_default();
-        offsets[face] as usize..offsets[face + 1] as usize
     }
 
     /// Numbers of points, and of sides of points with a cell.

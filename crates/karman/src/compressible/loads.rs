@@ -1,5 +1,5 @@
 //! The loads of pressure and of viscous stress on groups of boundary faces, from the polynomials of cells. Of several ranks each computes
-//! the loads of its faces, and the flow on the whole mesh adds those of all in the order of one rank.
+//! the loads of its faces, and each process adds those of all in the order of one rank.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
@@ -62,9 +62,24 @@ pub struct FaceLoads<F: Real> {
 }
 
 impl<F: Real> FaceLoads<F> {
-    fn new(backend: &Backend, faces: Vec<u32>, arms: Buffer<F>) -> FaceLoads<F> {
-        let loads = [0; 2].map(|_| backend.zeros(COMPONENTS * faces.len()));
-        FaceLoads { faces: backend.upload(faces), arms, loads }
+    /// Faces of a mesh and the centre x₀ of moments, for a solver that has the faces `local`.
+    pub fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        faces: &[u32],
+        local: Vec<u32>,
+        centre: Vector,
+    ) -> FaceLoads<F> {
+        let arm = |face: &u32| {
+            let cell = mesh.face_left[*face as usize] as usize;
+            subtract(centroid_of_cell(mesh, geometry, cell), centre)
+        };
+        let arms: Vec<Vector> = faces.iter().map(arm).collect();
+        FaceLoads {
+            faces: backend.upload(local),
+            arms: narrow(backend, component_major(&arms)),
+            loads: [0; 2].map(|_| backend.zeros(COMPONENTS * faces.len())),
+        }
     }
 }
 
@@ -75,55 +90,115 @@ pub struct PartLoads<F: Real> {
     packed: Buffer<F>,
 }
 
+/// Σ S, the force of a unit pressure on boundary faces, and Σ (x_f − x₀) × S, its moment.
+pub fn of_unit_pressure(geometry: &Geometry, faces: &[u32], centre: Vector) -> [Vector; 2] {
+    let (mut force, mut of_moment) = ([0.0; 3], [0.0; 3]);
+    for face in faces {
+        let s = geometry.area_vector_of(*face as usize);
+        let moment = cross(subtract(geometry.face_centre_of(*face as usize), centre), s);
+        (0..3).for_each(|k| force[k] += s[k]);
+        (0..3).for_each(|k| of_moment[k] += moment[k]);
+    }
+    [force, of_moment]
+}
+
+/// The sums of the loads of a group of faces.
+struct LoadSums {
+    partials: Partials,
+    load: Buffer<f64>,
+}
+
+impl LoadSums {
+    fn new(backend: &Backend, faces: usize) -> LoadSums {
+        let partials = Partials::new(backend, faces, COMPONENTS);
+        LoadSums { partials, load: backend.zeros(COMPONENTS) }
+    }
+
+    /// The sum of loads `[7][faces]`.
+    fn total<F: Real>(
+        &mut self,
+        backend: &Backend,
+        loads: &Buffer<F>,
+    ) -> Result<BoundaryLoad<f64>, CompressibleError> {
+        let (n, LoadSums { partials, load }) = (loads.len() / COMPONENTS, self);
+        boundary_loads(backend, n, loads, n, partials);
+        total_boundary_load(backend, partials, load);
+        Ok(BoundaryLoad::of_components(&backend.read(load)?))
+    }
+}
+
 /// A group of boundary faces, for [`CompressibleSolver::loads`].
 pub struct LoadedFaces<F: Real> {
     of_faces: FaceLoads<F>,
-    partials: Partials,
-    load: Buffer<f64>,
-    /// Σ S, the force of a unit pressure.
-    pub area_vector: Vector,
-    /// Σ (x_f − x₀) × S, the moment of a unit pressure.
-    pub of_unit_pressure: Vector,
+    sums: LoadSums,
 }
 
 impl<F: Real> LoadedFaces<F> {
     /// Faces of a mesh and the centre x₀ of moments.
     pub fn new(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
+        place: (&Mesh, &Geometry),
         faces: &[u32],
         centre: Vector,
     ) -> LoadedFaces<F> {
-        let arm = |face: &u32| {
-            let cell = mesh.face_left[*face as usize] as usize;
-            subtract(centroid_of_cell(mesh, geometry, cell), centre)
-        };
-        let arms: Vec<Vector> = faces.iter().map(arm).collect();
-        let (mut area_vector, mut of_unit_pressure) = ([0.0; 3], [0.0; 3]);
-        for face in faces {
-            let s = geometry.area_vector_of(*face as usize);
-            let moment = cross(subtract(geometry.face_centre_of(*face as usize), centre), s);
-            (0..3).for_each(|k| area_vector[k] += s[k]);
-            (0..3).for_each(|k| of_unit_pressure[k] += moment[k]);
-        }
-        let arms = narrow(backend, component_major(&arms));
-        LoadedFaces {
-            of_faces: FaceLoads::new(backend, faces.to_vec(), arms),
-            partials: Partials::new(backend, faces.len(), COMPONENTS),
-            load: backend.zeros(COMPONENTS),
-            area_vector,
-            of_unit_pressure,
+        let of_faces = FaceLoads::new(backend, place, faces, faces.to_vec(), centre);
+        LoadedFaces { of_faces, sums: LoadSums::new(backend, faces.len()) }
+    }
+}
+
+/// A group of boundary faces whose loads several ranks compute, on the host.
+pub struct GatheredLoads<F: Real> {
+    backend: Backend,
+    /// The entries of the group that each rank computes.
+    entries: Vec<Vec<usize>>,
+    /// Of the pressure or of the viscous stress: `[7][faces]`.
+    loads: Buffer<F>,
+    sums: LoadSums,
+}
+
+impl<F: Real> GatheredLoads<F> {
+    /// The entries of a group that each rank computes, in all `n`.
+    pub fn new(backend: &Backend, entries: Vec<Vec<usize>>, n: usize) -> GatheredLoads<F> {
+        let backend = backend.on_host();
+        GatheredLoads {
+            loads: backend.zeros(COMPONENTS * n),
+            sums: LoadSums::new(&backend, n),
+            backend,
+            entries,
         }
     }
 
-    /// The faces, on the host.
-    pub fn faces(&self) -> &[u32] {
-        self.of_faces.faces.as_host().unwrap_or_default()
+    /// The entries that a rank computes.
+    pub fn entries(&self, rank: usize) -> &[usize] {
+        &self.entries[rank]
     }
 
-    /// The lines from the centre of moments to the centroids of the cells, `[3][faces]`, on the host.
-    pub fn arms(&self) -> &[F] {
-        self.of_faces.arms.as_host().unwrap_or_default()
+    /// The loads of pressure and of viscous stress on the group from those of each rank, `[pressure, viscous stress][7][entries]`, added in
+    /// the order of one rank; `has_stress`: with the viscous stress. Leaves what follows in the lists.
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn totals(
+        &mut self,
+        lists: &mut [&[f64]],
+        has_stress: bool,
+    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
+        let GatheredLoads { backend, entries, loads, sums } = self;
+        let n = loads.len() / COMPONENTS;
+        let mut totals = [BoundaryLoad::default(); 2];
+        for total in &mut totals[..1 + usize::from(has_stress)] {
+            let all = loads.as_host_mut().unwrap_or_default();
+            for (entries, list) in entries.iter().zip(&mut *lists) {
+                let (own, rest) = list.split_at(COMPONENTS * entries.len());
+                *list = rest;
+                for (k, own) in own.chunks_exact(entries.len().max(1)).enumerate() {
+                    let places = entries.iter().map(|entry| k * n + entry);
+                    places.zip(own).for_each(|(place, value)| all[place] = F::from_f64(*value));
+                }
+            }
+            *total = sums.total(backend, loads)?;
+        }
+        Ok(totals)
     }
 }
 
@@ -221,8 +296,14 @@ impl<F: Real> CompressibleSolver<F> {
         &self,
         group: &mut LoadedFaces<F>,
     ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
-        self.find_face_loads(&mut group.of_faces);
-        self.total_load(group)
+        let LoadedFaces { of_faces, sums } = group;
+        self.find_face_loads(of_faces);
+        let mut totals = [BoundaryLoad::default(); 2];
+        let parts = self.load_parts().len();
+        for (total, loads) in totals.iter_mut().zip(&of_faces.loads[..parts]) {
+            *total = sums.total(&self.backend, loads)?;
+        }
+        Ok(totals)
     }
 
     /// Computes the loads of faces from the polynomials of the last [`CompressibleSolver::refresh`].
@@ -242,46 +323,20 @@ impl<F: Real> CompressibleSolver<F> {
         }
     }
 
-    /// The sums of the loads of the faces of a group.
-    fn total_load(
-        &self,
-        group: &mut LoadedFaces<F>,
-    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
-        let LoadedFaces { of_faces, partials, load, .. } = group;
-        let n = of_faces.faces.len();
-        let mut totals = [BoundaryLoad::default(); 2];
-        let parts = self.load_parts().iter().zip(&of_faces.loads);
-        for (total, (_, loads)) in totals.iter_mut().zip(parts) {
-            boundary_loads(&self.backend, n, loads, n, partials);
-            total_boundary_load(&self.backend, partials, load);
-            *total = BoundaryLoad::of_components(&self.backend.read(load)?);
-        }
-        Ok(totals)
-    }
-
-    /// The faces of a group of the whole mesh that this part computes: entries of the group with their faces in the part. `arms` are
-    /// those of the group.
-    pub fn part_faces(&self, arms: &[F], entries: &[(usize, u32)]) -> FaceLoads<F> {
-        let n = arms.len() / 3;
-        let arm = |k: usize| entries.iter().map(move |(entry, _)| arms[k * n + entry]);
-        let arms = self.backend.upload((0..3).flat_map(arm).collect());
-        FaceLoads::new(&self.backend, entries.iter().map(|(_, face)| *face).collect(), arms)
-    }
-
-    /// The faces of all groups of this part, to hand over their loads.
+    /// The faces of all groups of this part, for [`CompressibleSolver::loads_of_part`].
     pub fn part_loads(&self, groups: Vec<FaceLoads<F>>) -> PartLoads<F> {
         let entries: usize = groups.iter().map(|group| COMPONENTS * group.faces.len()).sum();
         PartLoads { groups, packed: self.backend.zeros(self.load_parts().len() * entries) }
     }
 
-    /// The loads of the faces of this part, to be handed over: `[group][pressure, viscous stress][7][faces]`.
+    /// The loads of the faces of this part, `[group][pressure, viscous stress][7][faces]`, as [`CompressibleSolver::loads`].
     ///
     /// # Errors
     /// [`CompressibleError::Backend`].
-    pub fn hand_over_loads(
+    pub fn loads_of_part(
         &self,
         PartLoads { groups, packed }: &mut PartLoads<F>,
-    ) -> Result<Vec<F>, CompressibleError> {
+    ) -> Result<Vec<f64>, CompressibleError> {
         let (backend, parts) = (&self.backend, self.load_parts().len());
         let mut first = 0;
         for group in groups {
@@ -291,31 +346,6 @@ impl<F: Real> CompressibleSolver<F> {
                 first += loads.len();
             }
         }
-        Ok(backend.read(packed)?)
-    }
-
-    /// The loads on a group of the whole mesh from those that its parts hand over: of each part the entries of the group that it
-    /// computes, and what it hands over from this group on. Leaves what belongs to the groups that follow. The flow is on the host.
-    ///
-    /// # Errors
-    /// [`CompressibleError::Backend`].
-    pub fn take_over_loads(
-        &self,
-        group: &mut LoadedFaces<F>,
-        parts: &mut [(&[usize], &[F])],
-    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
-        let n = group.faces().len();
-        for loads in &mut group.of_faces.loads[..self.load_parts().len()] {
-            let Some(loads) = loads.as_host_mut() else { continue };
-            for (entries, values) in &mut *parts {
-                let (own, rest) = values.split_at(COMPONENTS * entries.len());
-                *values = rest;
-                for (k, own) in own.chunks_exact(entries.len().max(1)).enumerate() {
-                    let places = entries.iter().map(|entry| k * n + entry);
-                    places.zip(own).for_each(|(place, value)| loads[place] = *value);
-                }
-            }
-        }
-        self.total_load(group)
+        self.read(packed)
     }
 }

@@ -9,10 +9,10 @@ pub mod boundary;
 mod boundary_data;
 pub mod cell_means;
 pub mod conditions;
+mod construction;
 mod derived;
 pub mod descriptor;
 mod detection;
-mod entries;
 pub mod error;
 pub mod face_points;
 pub mod flux;
@@ -44,19 +44,18 @@ pub use conditions::{
 };
 pub use derived::CellQuantity;
 pub use descriptor::DESCRIPTOR;
-pub use entries::{CellEntries, PackedCells};
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;
-pub use loads::{BoundaryLoad, FaceLoads, LoadedFaces, PartLoads};
-pub use part::{PartNumbers, Progress};
+pub use loads::{BoundaryLoad, FaceLoads, GatheredLoads, LoadedFaces, PartLoads, of_unit_pressure};
+pub use part::Progress;
 pub use problem::{CompressibleNumerics, CompressibleProblem, PrescribedFields, ResidualForm};
 pub use reconstruction::Reconstruction;
 pub use reconstruction::polynomial::WeightPrecision;
 pub use solver::{CompressibleSolver, CompressibleStep};
 pub use stage_parts::{StagePart, Work};
 pub use traces::CellPoints;
-pub use whole_mesh::WholeMesh;
+pub use whole_mesh::{PartNumbers, WholeMesh};
 
 #[cfg(test)]
 mod tests;

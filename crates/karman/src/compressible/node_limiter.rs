@@ -17,15 +17,13 @@ use super::limiter::{Limiter, first_factors, least_factors, lower, squared_scale
 use super::reconstruction::polynomial::Polynomials;
 use super::state::{Conserved, States, VARIABLES};
 use crate::backend::{Backend, Buffer, View};
-use crate::finite_volume::Vectors;
+use crate::finite_volume::{Vectors, component_major, narrow};
 use crate::mesh::geometry::subtract;
 use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Adjacency, Mesh};
-use crate::operators::Part;
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// Corners of cells: the nodes of each cell.
 #[derive(Group, Clone, Copy)]
@@ -112,7 +110,7 @@ pub(super) fn node_factors<F: Real>(
     phi
 }
 
-/// The nodes of a mesh and the extrema around them. Nodes that coincide under the translations of periodic pairs are one.
+/// The nodes of cells and the extrema around them.
 pub(super) struct NodeBounds<F: Real> {
     /// First cell around each node, and the cells.
     offsets: Buffer<u32>,
@@ -124,89 +122,102 @@ pub(super) struct NodeBounds<F: Real> {
     high: Buffer<F>,
 }
 
-/// The lists of [`NodeBounds`] on the host.
-struct NodeLists<'a> {
-    offsets: &'a [u32],
-    cells: &'a [u32],
-    corner_offsets: &'a [u32],
-    corner_nodes: &'a [u32],
+/// The nodes of a mesh with the cells around them, on the host. Nodes that coincide under the translations of periodic pairs are one.
+pub(super) struct CellNodes {
+    /// Nodes of each cell.
+    corners: Adjacency,
+    /// Cells around each node, at the boundary those around all nodes of these.
+    around: Adjacency,
 }
 
-fn row(offsets: &[u32], entity: usize) -> Range<usize> {
-    offsets[entity] as usize..offsets[entity + 1] as usize
-}
-
-impl<F: Real> NodeBounds<F> {
-    /// The nodes of a mesh on a backend.
-    pub(super) fn new(backend: &Backend, mesh: &Mesh, moments: &CellMoments) -> Self {
+impl CellNodes {
+    /// Those of a mesh.
+    pub(super) fn new(mesh: &Mesh) -> CellNodes {
         let (numbers, n_nodes) = periodic_classes(mesh);
         let corners = Adjacency {
             offsets: mesh.cells.offsets.clone(),
             items: mesh.cells.nodes.iter().map(|node| numbers[*node as usize]).collect(),
         };
         let around = widened(mesh, &numbers, &corners, &corners.transpose(n_nodes));
+        CellNodes { corners, around }
+    }
+
+    /// The cells around the nodes of a cell.
+    pub(super) fn cells_around(&self, cell: u32) -> Vec<u32> {
+        let nodes = self.corners.of(cell as usize).iter();
+        nodes.flat_map(|node| self.around.of(*node as usize)).copied().collect()
+    }
+}
+
+/// Some cells with extrema around their nodes.
+pub(super) struct NodeCells<'a> {
+    /// Numbers in the whole mesh of all cells of a part.
+    pub cells: &'a [u32],
+    /// The cells of the part with nodes, ascending; the others have none.
+    pub computed: &'a [u32],
+}
+
+impl<F: Real> NodeBounds<F> {
+    /// The nodes of all cells of a mesh on a backend.
+    pub(super) fn new(
+        backend: &Backend,
+        (mesh, moments): (&Mesh, &CellMoments),
+        nodes: &CellNodes,
+    ) -> Self {
+        let CellNodes { corners, around } = nodes;
         let cells = (0..mesh.n_cells()).flat_map(|c| mesh.cells.nodes_of(c).iter().map(move |_| c));
         let from_centre: Vec<[f64; 3]> = cells
             .zip(&mesh.cells.nodes)
             .map(|(c, node)| subtract(mesh.points[*node as usize], moments.centre[c]))
             .collect();
-        let component = |k: usize| from_centre.iter().map(move |d| F::from_f64(d[k]));
+        let n_nodes = around.len();
         NodeBounds {
-            offsets: backend.upload(around.offsets),
-            cells: backend.upload(around.items),
-            corner_offsets: backend.upload(corners.offsets),
-            corner_nodes: backend.upload(corners.items),
-            from_centre: backend.upload((0..3).flat_map(component).collect()),
+            offsets: backend.upload_slice(&around.offsets),
+            cells: backend.upload_slice(&around.items),
+            corner_offsets: backend.upload_slice(&corners.offsets),
+            corner_nodes: backend.upload_slice(&corners.items),
+            from_centre: narrow(backend, component_major(&from_centre)),
             low: backend.zeros(VARIABLES * n_nodes),
             high: backend.zeros(VARIABLES * n_nodes),
         }
     }
 
-    /// The cells around the nodes of a cell, on the host.
-    pub(super) fn cells_around(&self, cell: u32) -> Vec<u32> {
-        let lists = self.lists();
-        let nodes = row(lists.corner_offsets, cell as usize).map(|k| lists.corner_nodes[k]);
-        nodes.flat_map(|node| &lists.cells[row(lists.offsets, node as usize)]).copied().collect()
-    }
-
-    fn lists(&self) -> NodeLists<'_> {
-        let [offsets, cells, corner_offsets, corner_nodes] =
-            [&self.offsets, &self.cells, &self.corner_offsets, &self.corner_nodes]
-                .map(|list| list.as_host().unwrap_or_default());
-        NodeLists { offsets, cells, corner_offsets, corner_nodes }
-    }
-
-    /// The nodes of the cells `computed` of a part, local numbers; its other cells have none.
-    pub(super) fn of_part(&self, part: &Part, computed: &[u32]) -> Self {
-        let lists = self.lists();
+    /// The nodes of some cells of a part; `local` gives the number in the part of a cell of the whole mesh.
+    pub(super) fn of_part(
+        backend: &Backend,
+        (mesh, moments): (&Mesh, &CellMoments),
+        nodes: &CellNodes,
+        part: NodeCells<'_>,
+        local: impl Fn(u32) -> u32,
+    ) -> Self {
         let mut number: BTreeMap<u32, u32> = BTreeMap::new();
         let (mut offsets, mut cells) = (vec![0], vec![]);
-        let (mut corner_offsets, mut corner_nodes, mut corners) = (vec![0], vec![], vec![]);
-        let mut computed = computed.iter().peekable();
-        for (local, global) in part.global_cells().iter().enumerate() {
-            if computed.next_if(|cell| **cell as usize == local).is_some() {
-                for corner in row(lists.corner_offsets, *global as usize) {
-                    let node = lists.corner_nodes[corner];
+        let (mut corner_offsets, mut corner_nodes, mut from_centre) = (vec![0], vec![], vec![]);
+        let mut computed = part.computed.iter().peekable();
+        for (cell, global) in part.cells.iter().enumerate() {
+            let global = *global as usize;
+            if computed.next_if(|computed| **computed as usize == cell).is_some() {
+                let places = mesh.cells.nodes_of(global).iter();
+                for (node, place) in nodes.corners.of(global).iter().zip(places) {
                     let next = number.len() as u32;
-                    corner_nodes.push(*number.entry(node).or_insert_with(|| {
-                        let around = &lists.cells[row(lists.offsets, node as usize)];
-                        cells.extend(around.iter().map(|cell| part.cell(*cell)));
+                    corner_nodes.push(*number.entry(*node).or_insert_with(|| {
+                        let around = nodes.around.of(*node as usize);
+                        cells.extend(around.iter().map(|cell| local(*cell)));
                         offsets.push(cells.len() as u32);
                         next
                     }));
-                    corners.push(corner as u32);
+                    let centre = moments.centre[global];
+                    from_centre.push(subtract(mesh.points[*place as usize], centre));
                 }
             }
             corner_offsets.push(corner_nodes.len() as u32);
         }
-        let backend = &part.backend;
-        let n_corners = lists.corner_nodes.len();
         NodeBounds {
             offsets: backend.upload(offsets),
             cells: backend.upload(cells),
             corner_offsets: backend.upload(corner_offsets),
             corner_nodes: backend.upload(corner_nodes),
-            from_centre: part.of_list(&self.from_centre, &corners, n_corners),
+            from_centre: narrow(backend, component_major(&from_centre)),
             low: backend.zeros(VARIABLES * number.len()),
             high: backend.zeros(VARIABLES * number.len()),
         }

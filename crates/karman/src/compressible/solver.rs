@@ -1,28 +1,17 @@
-//! The solver of a compressible flow: state, discretisation, explicit steps.
+//! The solver of a compressible flow: state, discretisation, explicit steps. `construction.rs` makes it.
 
 use super::boundary_data::BoundaryData;
-use super::cell_means::{conserved_means, source_terms};
 use super::error::CompressibleError;
-use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::fused::FusedResidual;
-use super::limiter::Limiter;
-use super::node_limiter::NodeBounds;
 use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
-use super::problem::{CompressibleNumerics, CompressibleProblem};
-use super::reconstruction::polynomial::{AnyStencils, second_moments};
-use super::reconstruction::stencil::Stencils;
+use super::problem::CompressibleNumerics;
 use super::residual::{GasView, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
 use super::viscous::ViscousData;
-use super::whole_mesh::WholeMesh;
 use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas};
-use crate::finite_volume::{TimeDependentData, narrow, narrow_slice};
-use crate::mesh::quadrature::CellMoments;
-use crate::mesh::{Geometry, Mesh};
-use crate::operators::FaceCells;
+use crate::finite_volume::TimeDependentData;
 use crate::real::Real;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Report of a step.
@@ -172,99 +161,7 @@ impl StepLength {
     }
 }
 
-/// K of Venkatakrishnan's limiter.
-const SOFTNESS: f64 = 5.0;
-
 impl<F: Real> CompressibleSolver<F> {
-    /// The solver at time 0.
-    ///
-    /// # Errors
-    /// [`CompressibleError`] for an invalid problem or a failure of the backend.
-    pub fn new(
-        backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        problem: &CompressibleProblem,
-        numerics: &CompressibleNumerics,
-    ) -> Result<Self, CompressibleError> {
-        let moments = CellMoments::new(mesh, geometry);
-        let stencils = &Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
-        let whole = WholeMesh { mesh, geometry, moments: &moments, stencils };
-        Self::with_stencils(backend, whole, problem, numerics)
-    }
-
-    /// As [`CompressibleSolver::new`], with stencils of the degree of `numerics`.
-    ///
-    /// # Errors
-    /// As [`CompressibleSolver::new`].
-    pub fn with_stencils(
-        backend: &Backend,
-        whole: WholeMesh<'_>,
-        problem: &CompressibleProblem,
-        numerics: &CompressibleNumerics,
-    ) -> Result<Self, CompressibleError> {
-        let WholeMesh { mesh, geometry, moments, stencils } = whole;
-        let (found, patches) = (problem.conditions.len(), mesh.patches.len());
-        if found != patches {
-            return Err(CompressibleError::Conditions { found, patches });
-        }
-        if !(problem.gamma > 1.0 && problem.gamma.is_finite()) {
-            return Err(CompressibleError::Gamma { value: problem.gamma });
-        }
-        let rule = FaceRule::new(mesh, geometry, moments, numerics.degree());
-        tracing::debug!(
-            "reconstruction: {} cells of a lower degree, levels {:?}",
-            stencils.reduced,
-            stencils.levels
-        );
-        let n = mesh.n_cells();
-        let initial = conserved_means((mesh, geometry), &problem.initial, problem.gamma, 0.0)?;
-        let source = problem.source.as_ref().map(|sources| {
-            let terms = source_terms((mesh, geometry), sources);
-            TimeDependentData::new(backend, "source", VARIABLES * n, terms)
-        });
-        let is_fused = numerics.is_fused(problem.viscous.is_some(), backend.device().is_some());
-        let fused = is_fused
-            .then(|| FusedResidual::new(backend, (mesh, &rule), moments, stencils, numerics));
-        let polynomials = PolynomialsOnBackend {
-            second: second_moments(backend, moments),
-            softness: narrow(backend, softness(mesh, moments)),
-            nodes: (numerics.limiter == Limiter::Mlp)
-                .then(|| NodeBounds::new(backend, mesh, moments)),
-            ..PolynomialsOnBackend::zeros(
-                backend,
-                n,
-                AnyStencils::new(backend, stencils, None, numerics.weights),
-            )
-        };
-        let has_sum = numerics.method.has_sum();
-        let state = State::new(backend, narrow(backend, initial), n, mesh.n_faces(), has_sum);
-        let mut solver = CompressibleSolver {
-            boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
-            viscous: Arc::new(ViscousData::new(
-                backend,
-                (mesh, geometry),
-                problem.viscous,
-                problem.gamma,
-            )),
-            mesh: Arc::new(MeshOnBackend {
-                cells: Arc::new(FaceCells::new(backend, mesh)),
-                volume: narrow_slice(backend, &moments.volume),
-                area: narrow_slice(backend, &geometry.face_area_vector),
-                points: FacePointsOnBackend::new(backend, &rule),
-            }),
-            backend: backend.clone(),
-            gamma: problem.gamma,
-            numerics: *numerics,
-            polynomials,
-            source: source.transpose()?,
-            state,
-            fused,
-            stencil_sizes: stencils.histogram(),
-        };
-        solver.finish_step(false)?;
-        Ok(solver)
-    }
-
     /// Advances by `step` and reports.
     ///
     /// # Errors
@@ -414,16 +311,4 @@ pub(super) fn gas<'a, F: Real>(
     let (boundary, viscous) = (boundary.view(), viscous.view());
     let CompressibleNumerics { form, bounds_traces, .. } = *numerics;
     GasView { gamma: F::from_f64(gamma), boundary, viscous, form, bounds_traces }
-}
-
-/// (K h/L)³ of each cell, h = V^(1/d), L the largest extent of the mesh.
-fn softness(mesh: &Mesh, moments: &CellMoments) -> Vec<f64> {
-    let extent = |k: usize| {
-        let along = || mesh.points.iter().map(move |x| x[k]);
-        along().fold(f64::MIN, f64::max) - along().fold(f64::MAX, f64::min)
-    };
-    let length = (0..3).map(extent).fold(0.0, f64::max);
-    let d = mesh.dimension as f64;
-    let of_cell = |volume: &f64| (SOFTNESS * volume.powf(1.0 / d) / length).powi(3);
-    moments.volume.par_iter().map(of_cell).collect()
 }

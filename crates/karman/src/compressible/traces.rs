@@ -27,26 +27,22 @@ pub struct CellPoints<F: Real> {
 }
 
 impl<F: Real> CellPoints<F> {
-    /// Points, each with its cell.
+    /// Points of a mesh, each with its cell, for a solver whose first cell is `first`.
     pub fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         points: &[(usize, Vector)],
+        first: usize,
     ) -> CellPoints<F> {
         let offsets: Vec<Vector> = points
             .iter()
             .map(|(cell, x)| subtract(*x, centroid_of_cell(mesh, geometry, *cell)))
             .collect();
         CellPoints {
-            cells: backend.upload(points.iter().map(|(cell, _)| *cell as u32).collect()),
+            cells: backend.upload(points.iter().map(|(cell, _)| (cell - first) as u32).collect()),
             offsets: narrow(backend, component_major(&offsets)),
             states: backend.zeros(VARIABLES * points.len()),
         }
-    }
-
-    /// Their cells, on the host.
-    pub fn cells(&self) -> &[u32] {
-        self.cells.as_host().unwrap_or_default()
     }
 }
 

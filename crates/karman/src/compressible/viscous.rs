@@ -13,7 +13,6 @@ use super::state::{Conserved, Primitive};
 use crate::backend::{Backend, Buffer, View};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
-use crate::operators::Part;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
@@ -122,17 +121,6 @@ impl<F: Real> ViscousData<F> {
             None => vec![],
         };
         ViscousData { gas, gamma, spacing: backend.upload(spacing) }
-    }
-
-    /// The terms of a part.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
-        let ViscousData { gas, gamma, spacing } = self;
-        ViscousData { gas: *gas, gamma: *gamma, spacing: part.of_faces(spacing) }
-    }
-
-    /// Whether there are any.
-    pub(super) fn is_viscous(&self) -> bool {
-        self.gas.is_some()
     }
 
     /// The terms as kernels read them.

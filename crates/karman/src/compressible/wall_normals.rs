@@ -7,11 +7,11 @@
 //!
 //! Source: Krivodonova & Berger, J. Comput. Phys. 211 (2006) 492.
 
-use super::face_points::FaceRule;
 use super::reconstruction::stencil::pseudo_inverse;
 use super::smooth_facets::{SMOOTH, SmoothFacets};
-use crate::mesh::Mesh;
 use crate::mesh::geometry::{add_scaled, cross, dot, norm, subtract};
+use crate::mesh::quadrature::{Degree, for_each_point};
+use crate::mesh::{Geometry, Mesh};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -20,16 +20,25 @@ type Vector = [f64; 3];
 /// Largest condition number of a fit.
 const MAX_CONDITION: f64 = 1e3;
 
-/// Normals at the points of the faces of a curved patch, in the order of points; `points` counts from the first boundary point.
-pub(super) fn set_normals(
-    mesh: &Mesh,
-    rule: &FaceRule,
-    faces: Range<usize>,
-    normals: &mut [Vector],
-) {
-    let first = faces.start;
-    let facet: Vec<Vector> = faces.clone().map(|face| unit(area(rule, face))).collect();
-    let smooth = SmoothFacets::new(mesh, faces.clone(), &facet);
+/// Normals at the points of a rule on some faces of a curved patch, which has the faces `patch`, face by face.
+pub(super) fn wall_normals(
+    (mesh, geometry): (&Mesh, &Geometry),
+    degree: Degree,
+    patch: Range<usize>,
+    faces: impl IndexedParallelIterator<Item = usize>,
+) -> Vec<Vector> {
+    let first = patch.start;
+    let points_of = |face: usize| {
+        let mut points = vec![];
+        for_each_point(mesh, geometry, face, degree, |point| points.push(point));
+        points
+    };
+    let facet_of = |face: usize| {
+        let points = points_of(face).into_iter();
+        unit(points.fold([0.0; 3], |sum, point| add_scaled(sum, 1.0, point.area)))
+    };
+    let facet: Vec<Vector> = patch.clone().into_par_iter().map(facet_of).collect();
+    let smooth = SmoothFacets::new(mesh, patch, &facet);
     let of_face = |face: usize| -> Vec<Vector> {
         let normal = facet[face - first];
         let own = mesh.face_to_nodes.of(face);
@@ -41,18 +50,10 @@ pub(super) fn set_normals(
             .collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let points = rule.offsets[face] as usize..rule.offsets[face + 1] as usize;
-        let places = &rule.at[points];
-        fitted(mesh, own, &nodes, normal, places).unwrap_or_else(|| vec![normal; places.len()])
+        let places: Vec<Vector> = points_of(face).into_iter().map(|point| point.at).collect();
+        fitted(mesh, own, &nodes, normal, &places).unwrap_or_else(|| vec![normal; places.len()])
     };
-    let all: Vec<Vec<Vector>> = faces.into_par_iter().with_min_len(64).map(of_face).collect();
-    normals.iter_mut().zip(all.into_iter().flatten()).for_each(|(to, n)| *to = n);
-}
-
-/// Area vector of a face.
-fn area(rule: &FaceRule, face: usize) -> Vector {
-    let points = rule.offsets[face] as usize..rule.offsets[face + 1] as usize;
-    rule.area[points].iter().fold([0.0; 3], |sum, s| add_scaled(sum, 1.0, *s))
+    faces.with_min_len(64).flat_map_iter(of_face).collect()
 }
 
 fn unit(v: Vector) -> Vector {

@@ -19,17 +19,15 @@ use crate::backend::{Backend, converted};
 use crate::case::{Case, CompressibleCase, Equation as EquationCase, ExactField, Surface};
 use crate::compressible::cell_means::{conserved_means, means};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, VELOCITY};
-use crate::compressible::reconstruction::stencil::Stencils;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::viscous::ViscousGas;
 use crate::compressible::{
-    CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleNumerics,
-    CompressibleProblem, CompressibleSolver, DESCRIPTOR, PrescribedFields, ResidualForm, WholeMesh,
+    CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleProblem,
+    DESCRIPTOR, PrescribedFields,
 };
 use crate::descriptor::{Descriptor, FieldData};
 use crate::finite_volume::Prescribed;
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
-use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
 use crate::summary::{FlowSummary, GasSummary, LinearSummary, NamedList, Summary};
@@ -44,16 +42,13 @@ const MEANS: &str = "conserved_means";
 
 /// A compressible flow with its monitors.
 struct CompressibleRun<F: Real> {
-    /// That of the flow, of several ranks of the flow on the whole mesh.
     backend: Backend,
-    /// That of the run.
-    run_backend: Backend,
     computation: Computation<F>,
     unknowns: Vec<Unknown>,
     dimension: usize,
     gas_constant: f64,
     viscous: Option<ViscousGas>,
-    monitors: Monitors<F>,
+    monitors: Monitors,
     open_patches: OpenPatches,
     averages: Averages<F>,
     buffers: FieldBuffers<F>,
@@ -68,9 +63,7 @@ impl<F: Real> CompressibleRun<F> {
         place: (&Mesh, &Geometry),
         initial: PrescribedFields,
     ) -> Result<Self, SimulationError> {
-        let (mesh, geometry) = place;
-        let (run_backend, ranks) = (backend, case.run.ranks);
-        let backend = &if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
+        let (mesh, _) = place;
         let problem = CompressibleProblem {
             gamma: own.gamma,
             conditions: mesh.patches.iter().map(|patch| condition(own, patch)).collect(),
@@ -78,19 +71,13 @@ impl<F: Real> CompressibleRun<F> {
             source: own.source.as_ref().map(|source| source.each_ref().map(shared)),
             viscous: own.viscous,
         };
-        let moments = CellMoments::new(mesh, geometry);
-        let stencils = &Stencils::new(mesh, geometry, &moments, own.numerics.reconstruction);
-        let whole = WholeMesh { mesh, geometry, moments: &moments, stencils };
-        // The flow of several ranks computes no residual: without the rows of a fused one.
-        let residual = if ranks == 1 { own.numerics.residual } else { ResidualForm::Stages };
-        let numerics = CompressibleNumerics { residual, ..own.numerics };
-        let flow = CompressibleSolver::with_stencils(backend, whole, &problem, &numerics)?;
         let mut names = vec![DENSITY];
         names.extend(&VELOCITY[..mesh.dimension]);
         names.push(PRESSURE);
         let unknown = |name: &&'static str| Unknown { name, has_mean_zero: false };
-        let mut monitors = Monitors::new(case, backend, place)?;
-        let computation = Computation::new(ranks, run_backend, own, whole, flow, &mut monitors)?;
+        let monitors = Monitors::new(case, place)?;
+        let (ranks, places) = (case.run.ranks, monitors.places());
+        let computation = Computation::new(ranks, backend, own, place, &problem, places)?;
         let mut averages = fields::averages(backend, case, mesh, &names);
         computation.leave_averages_to_ranks(&mut averages)?;
         Ok(CompressibleRun {
@@ -100,7 +87,6 @@ impl<F: Real> CompressibleRun<F> {
             buffers: fields::buffers(backend, case, mesh),
             computation,
             backend: backend.clone(),
-            run_backend: run_backend.clone(),
             unknowns: names.iter().map(unknown).collect(),
             dimension: mesh.dimension,
             gas_constant: own.gas_constant,
@@ -109,7 +95,7 @@ impl<F: Real> CompressibleRun<F> {
     }
 
     fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
-        self.computation.quantity(&self.backend, quantity, self.gas_constant)
+        self.computation.quantity(quantity, self.gas_constant)
     }
 
     fn no_field(&self, name: &str) -> SimulationError {
@@ -146,7 +132,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn clock(&self) -> (f64, usize) {
-        self.computation.with_progress(CompressibleSolver::clock)
+        self.computation.clock()
     }
 
     fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
@@ -162,7 +148,8 @@ impl<F: Real> Equation for CompressibleRun<F> {
         if self.monitors.are_none() {
             return Ok(Monitored::default());
         }
-        let monitored = self.computation.monitored(&mut self.monitors)?;
+        let (states, loads) = self.computation.monitored()?;
+        let monitored = self.monitors.evaluate(states, &loads);
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }
@@ -173,14 +160,12 @@ impl<F: Real> Equation for CompressibleRun<F> {
             return Ok(());
         }
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
-        let (after, _) = computation.with_progress(CompressibleSolver::clock);
-        if averages.are_on_ranks() {
-            return averages.add([before, after], |_| 0.0, None::<&mut fields::Fields<'_, F>>);
-        }
-        computation.with_flow(|flow| {
-            let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
-            averages.add([before, after], |_| 0.0, Some(&mut fields))
-        })?
+        let (after, _) = computation.clock();
+        let mut fields = match computation.of_one() {
+            Some(flow) => Some(fields::Fields { flow, buffers, gas_constant, dimension }),
+            None => None,
+        };
+        averages.add([before, after], |_| 0.0, fields.as_mut())
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -188,11 +173,11 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn warnings_at_end(&mut self, _end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
-        self.computation.with_flow(|flow| self.open_patches.warnings(flow))?
+        self.open_patches.warnings(&self.computation)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        self.computation.with_flow(|flow| self.monitors.line(flow, line))?
+        Ok(self.monitors.line(line, self.computation.on_line(line)?))
     }
 
     fn surface(
@@ -201,7 +186,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
         let gas = fields::Gas { constant: self.gas_constant, viscous: self.viscous };
-        self.computation.with_flow(|flow| fields::surface(flow, gas, place, surface))?
+        fields::surface(&self.computation, gas, place, surface)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
@@ -246,8 +231,8 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let zero: Arc<dyn Prescribed> = Arc::new(0.0);
         let [y, z] = [1, 2].map(|k| prescribed(VELOCITY[k]).unwrap_or_else(|| zero.clone()));
         let n = mesh.n_cells();
-        let gamma = self.computation.with_progress(CompressibleSolver::gamma);
-        let found = conserved_means(place, &[density, x, y, z, pressure], gamma, time);
+        let gamma = self.computation.gamma();
+        let found = conserved_means(place, n, &[density, x, y, z, pressure], gamma, time);
         let q = found.unwrap_or_else(|_| vec![f64::NAN; 5 * n]);
         let density = &q[..n];
         let velocity = |k: usize| -> Vec<f64> {
@@ -270,7 +255,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
-        Ok(self.computation.with_progress(|flow| flow.step_of(number)).min(longest))
+        Ok(self.computation.step_of(number).min(longest))
     }
 
     fn rebuild(
@@ -283,14 +268,14 @@ impl<F: Real> Equation for CompressibleRun<F> {
             unreachable!("a case of compressible flow")
         };
         let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
-        let means = self.computation.with_flow(|flow| flow.read(flow.means()))??;
+        let means: Vec<f64> = converted(self.computation.means()?);
         let n = means.len() / VARIABLES;
         let fields: Vec<&[f64]> = means.chunks(n).collect();
         let states = transfer.states(&fields, &place.1.cell_centre, &is_gas);
         let means: Vec<F> = states.concat().into_iter().map(F::from_f64).collect();
         // Any state: the means replace it.
         let initial = [1.0, 0.0, 0.0, 0.0, 1.0].map(|value| Arc::new(value) as Arc<dyn Prescribed>);
-        let mut rebuilt = CompressibleRun::start(case, own, &self.run_backend, place, initial)?;
+        let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;
         rebuilt.computation.restore(means, self.clock())?;
         rebuilt.computation.courant = self.computation.courant;
         rebuilt.averages.go_on_after(&self.averages, transferred)?;
@@ -304,16 +289,10 @@ impl<F: Real> Equation for CompressibleRun<F> {
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
         let courant = self.computation.courant;
-        let (totals, kinetic_energy) =
-            self.computation.with_flow(|flow| (flow.totals(), flow.kinetic_energy()))?;
-        let ([mass, .., energy], kinetic_energy) = (totals?, kinetic_energy?);
-        let stencil_sizes = self.computation.with_progress(|flow| {
-            let sizes = flow.stencil_sizes().iter().enumerate();
-            sizes
-                .filter(|(size, count)| *size > 0 && **count > 0)
-                .map(|(size, count)| (size.to_string(), *count))
-                .collect()
-        });
+        let ([mass, .., energy], kinetic_energy) = self.computation.totals()?;
+        let sizes = self.computation.stencil_sizes().iter().enumerate();
+        let found = sizes.filter(|(size, count)| *size > 0 && **count > 0);
+        let stencil_sizes = found.map(|(size, count)| (size.to_string(), *count)).collect();
         let gas = GasSummary { mass, energy, kinetic_energy, courant, stencil_sizes };
         summary.flow = Some(FlowSummary::Compressible(gas));
         Ok(())
@@ -323,8 +302,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
 /// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for CompressibleRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
-        let means = self.computation.with_flow(|flow| self.backend.read(flow.means()));
-        let means = means.map_err(state_error)?.map_err(state_error)?;
+        let means = self.computation.means().map_err(state_error)?;
         let (time, steps) = self.clock();
         let mut arrays = vec![
             NamedArray::reals(MEANS, converted(means)),
@@ -336,7 +314,7 @@ impl<F: Real> Checkpointed for CompressibleRun<F> {
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
-        let size = self.computation.with_progress(|flow| flow.means().len());
+        let size = VARIABLES * self.computation.n_cells();
         let means = checkpoint.reals(MEANS, &[size])?;
         let clock = checkpoint.reals("clock", &[2])?;
         let (time, steps) = (clock[0], clock[1] as usize);

@@ -56,22 +56,8 @@ pub(super) struct FusedResidual<F: Real> {
 }
 
 impl<F: Real> FusedResidual<F> {
-    /// The data of a mesh whose faces have the points of `rule`.
+    /// The data of a mesh whose faces have the points of `rule`, with rows of weights of the cells `with_rows`.
     pub(super) fn new(
-        backend: &Backend,
-        (mesh, rule): (&Mesh, &FaceRule),
-        moments: &CellMoments,
-        stencils: &Stencils,
-        numerics: &CompressibleNumerics,
-    ) -> Self {
-        let rows = RowWeights { mesh, rule, moments, stencils };
-        let cells: Vec<u32> = (0..mesh.n_cells() as u32).collect();
-        let with_rows = if has_rows(mesh, stencils.terms, numerics) { &cells[..] } else { &[] };
-        Self::with_rows(backend, rows, with_rows, numerics.weights)
-    }
-
-    /// The data of a part of a mesh, with rows of weights of the cells `with_rows`.
-    pub(super) fn of_part(
         backend: &Backend,
         (mesh, rule): (&Mesh, &FaceRule),
         (moments, stencils): (&CellMoments, &Stencils),
@@ -79,16 +65,6 @@ impl<F: Real> FusedResidual<F> {
         precision: WeightPrecision,
     ) -> Self {
         let rows = RowWeights { mesh, rule, moments, stencils };
-        Self::with_rows(backend, rows, with_rows, precision)
-    }
-
-    fn with_rows(
-        backend: &Backend,
-        rows: RowWeights<'_>,
-        with_rows: &[u32],
-        precision: WeightPrecision,
-    ) -> Self {
-        let RowWeights { mesh, rule, .. } = rows;
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
         let per_face = rule.per_face();
         let total = rule.at.len();

@@ -131,14 +131,24 @@ impl Stencils {
         moments: &CellMoments,
         degree: Reconstruction,
     ) -> Stencils {
+        Self::of_cells(mesh, geometry, moments, degree, (mesh.n_cells(), |cell| cell))
+    }
+
+    /// The stencils of `n` cells of a mesh, in parallel; `cell` has their numbers.
+    pub fn of_cells(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        moments: &CellMoments,
+        degree: Reconstruction,
+        (n, cell): (usize, impl Fn(usize) -> usize + Sync),
+    ) -> Stencils {
         let terms = degree.terms(mesh.dimension);
         let around = Around { mesh, geometry, moments, terms };
-        let n = mesh.n_cells();
         let firsts: Vec<usize> = (0..n).step_by(PART).collect();
         let part = |workspace: &mut Workspace, first: &usize| {
             let mut part = Part::default();
-            for cell in *first..(first + PART).min(n) {
-                let (fit, is_reduced) = around.stencil(cell, degree, workspace);
+            for k in *first..(first + PART).min(n) {
+                let (fit, is_reduced) = around.stencil(cell(k), degree, workspace);
                 let cells = workspace.neighbours.iter().take(fit.size);
                 part.cells.extend(cells.map(|neighbour| neighbour.cell));
                 part.weights.extend_from_slice(&workspace.weights[..fit.size * terms]);
@@ -169,9 +179,27 @@ impl Stencils {
         }
     }
 
-    /// Number of cells with a stencil of each size.
-    pub fn histogram(&self) -> Vec<usize> {
-        let sizes = self.offsets.windows(2).map(|w| (w[1] - w[0]) as usize);
+    /// The same stencils as those of the cells `rows`, ascending, of `n` cells with other numbers, of which `number` gives the new ones; the
+    /// stencils of the other cells are empty.
+    pub fn renumbered(
+        self,
+        n: usize,
+        rows: &[u32],
+        number: impl Fn(u32) -> u32 + Sync,
+    ) -> Stencils {
+        let Stencils { offsets: ends, mut cells, .. } = self;
+        let mut offsets = vec![0; n + 1];
+        for (row, range) in rows.iter().zip(ends.windows(2)) {
+            offsets[*row as usize + 1] = range[1] - range[0];
+        }
+        (0..n).for_each(|row| offsets[row + 1] += offsets[row]);
+        cells.par_iter_mut().with_min_len(PART).for_each(|cell| *cell = number(*cell));
+        Stencils { offsets, cells, ..self }
+    }
+
+    /// How many of the first `n` cells have a stencil of each size.
+    pub fn histogram(&self, n: usize) -> Vec<usize> {
+        let sizes = self.offsets[..=n].windows(2).map(|w| (w[1] - w[0]) as usize);
         let mut count = vec![];
         for size in sizes {
             if count.len() <= size {

@@ -92,7 +92,8 @@ pub(super) fn error_of(
     found: &[f64],
     time: f64,
 ) -> f64 {
-    let expected = conserved_means(place, &problem.initial, GAMMA, time).unwrap();
+    let expected =
+        conserved_means(place, place.0.n_cells(), &problem.initial, GAMMA, time).unwrap();
     let volumes = &place.1.cell_volume;
     let (mut sum, mut total) = (0.0, 0.0);
     for (i, (a, b)) in found.iter().zip(&expected).enumerate() {

@@ -1,6 +1,6 @@
 //! The limiter by the cells around nodes.
 
-use super::super::node_limiter::NodeBounds;
+use super::super::node_limiter::{CellNodes, NodeBounds};
 use super::super::reconstruction::polynomial::{AnyStencils, Polynomials, second_moments};
 use super::super::reconstruction::stencil::Stencils;
 use super::super::state::{States, VARIABLES};
@@ -48,7 +48,8 @@ fn limited(
     let n = mesh.n_cells();
     let moments = CellMoments::new(mesh, geometry);
     let stencils = Stencils::new(mesh, geometry, &moments, degree);
-    let means = conserved_means((mesh, geometry), &fields(exact), GAMMA, 0.0).unwrap();
+    let means =
+        conserved_means((mesh, geometry), mesh.n_cells(), &fields(exact), GAMMA, 0.0).unwrap();
     let on_backend: Buffer<f64> = backend.upload(means.clone());
     let q = States::of(&on_backend);
     let second = second_moments(backend, &moments);
@@ -58,7 +59,7 @@ fn limited(
     let mut factors = backend.zeros(VARIABLES * n);
     let polynomials = Polynomials::of(&coefficients, &on_backend, stencils.terms);
     let softness = backend.upload(vec![softness; n]);
-    let mut nodes = NodeBounds::new(backend, mesh, &moments);
+    let mut nodes = NodeBounds::new(backend, (mesh, &moments), &CellNodes::new(mesh));
     nodes.set_factors(backend, n, &q, &polynomials, &softness, &mut factors);
     let factors = backend.read(&factors).unwrap();
     // The density at the corners, on the host; a node at the boundary has the bounds of the field.

@@ -70,7 +70,7 @@ fn numbers(backend: &Backend, mesh: &str, reconstruction: Reconstruction) -> Vec
     }
     let points: Vec<(usize, [f64; 3])> =
         (0..mesh.n_cells()).map(|c| (c, mesh.points[mesh.cells.nodes_of(c)[0] as usize])).collect();
-    let mut points = CellPoints::new(backend, place, &points);
+    let mut points = CellPoints::new(backend, place, &points, 0);
     found.extend(flow.at_points(&mut points).unwrap().into_iter().flatten());
     let faces: Vec<u32> = (mesh.n_interior_faces() as u32..mesh.n_faces() as u32).collect();
     found.extend(flow.on_boundary(&faces).unwrap().into_iter().flatten());

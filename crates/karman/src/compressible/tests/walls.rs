@@ -3,7 +3,7 @@
 use super::exact::{GAMMA, numerics, problem};
 use crate::backend::Backend;
 use crate::compressible::face_points::FaceRule;
-use crate::compressible::wall_normals::set_normals;
+use crate::compressible::wall_normals::wall_normals;
 use crate::compressible::{CompressibleBoundaryCondition, CompressibleSolver, Reconstruction};
 use crate::mesh::generate::BoxParams;
 use crate::mesh::generate::{AnnulusParams, Element};
@@ -11,6 +11,7 @@ use crate::mesh::geometry::norm;
 use crate::mesh::quadrature::{CellMoments, Degree};
 use crate::mesh::testing::{built, gmsh};
 use crate::mesh::{Geometry, Mesh};
+use rayon::prelude::*;
 
 fn stream(_: [f64; 3], _: f64) -> [f64; 5] {
     [1.0, 0.38 * GAMMA.sqrt(), 0.0, 0.0, 1.0]
@@ -65,8 +66,8 @@ fn normals_of(mesh: &Mesh, geometry: &Geometry, patch: &str) -> Vec<[[f64; 3]; 3
     let rule = FaceRule::new(mesh, geometry, &moments, Degree::Two);
     let faces = mesh.patches.iter().find(|p| p.name == patch).unwrap().faces.clone();
     let points = rule.offsets[faces.start] as usize..rule.offsets[faces.end] as usize;
-    let mut normals = vec![[0.0; 3]; points.len()];
-    set_normals(mesh, &rule, faces, &mut normals);
+    let all = faces.clone().into_par_iter();
+    let normals = wall_normals((mesh, geometry), Degree::Two, faces, all);
     let facet = |k: usize| rule.area[k].map(|s| s / norm(rule.area[k]));
     points.clone().map(|k| [rule.at[k], normals[k - points.start], facet(k)]).collect()
 }

@@ -2,13 +2,18 @@
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
-use super::super::equation::{Advance, Monitored};
+use super::super::equation::Advance;
 use super::march::{Domain, March};
-use super::monitors::Monitors;
-use super::ranks::{Ranks, Selection, Step};
+use super::monitors::{Places, PointStates};
+use super::ranks::{Ranks, Step};
 use crate::backend::Backend;
 use crate::case::CompressibleCase;
-use crate::compressible::{CellQuantity, CompressibleSolver, WholeMesh};
+use crate::compressible::state::VARIABLES;
+use crate::compressible::{
+    BoundaryLoad, CellPoints, CellQuantity, CompressibleProblem, CompressibleSolver, LoadedFaces,
+    Progress, WholeMesh,
+};
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,35 +22,27 @@ pub(super) struct Computation<F: Real> {
     form: Mutex<Form<F>>,
     /// Courant number of the last step.
     pub(super) courant: f64,
+    gamma: f64,
+    n_cells: usize,
+    /// Numbers of cells by size of their stencil.
+    stencil_sizes: Vec<usize>,
 }
 
 enum Form<F: Real> {
-    /// One rank.
-    One(Box<March<F>>),
-    /// Several ranks. Monitors, output and checkpoints use the flow on the whole mesh, to which the ranks hand over their means when they are
-    /// needed.
-    Several {
-        ranks: Ranks<F>,
-        whole: Box<CompressibleSolver<F>>,
-        /// Whether the means of `whole` are those of the ranks.
-        is_current: bool,
-        /// The cells and faces that monitors read.
-        monitored: Selection,
-    },
+    One(Box<OneRank<F>>),
+    Several { ranks: Box<Ranks<F>>, progress: Progress },
 }
 
-impl<F: Real> Form<F> {
-    /// The flow, of several ranks that on the whole mesh with its progress; its means may be those of an earlier step.
-    fn flow(&mut self) -> &mut CompressibleSolver<F> {
-        match self {
-            Form::One(march) => march.flow_mut(),
-            Form::Several { whole, .. } => whole,
-        }
-    }
+/// The flow of one rank, with where it is monitored.
+struct OneRank<F: Real> {
+    march: March<F>,
+    /// Of the probes, then of each line.
+    points: Vec<CellPoints<F>>,
+    groups: Vec<LoadedFaces<F>>,
 }
 
 impl<F: Real> Computation<F> {
-    /// The flow on `ranks` ranks; of several it is on the host, and `backend` is that of the ranks.
+    /// The flow on `ranks` ranks, at time 0, with where it is monitored.
     ///
     /// # Errors
     /// As [`March::new`] and [`Ranks::new`].
@@ -53,47 +50,82 @@ impl<F: Real> Computation<F> {
         ranks: usize,
         backend: &Backend,
         case: &CompressibleCase,
-        mesh: WholeMesh<'_>,
-        mut flow: CompressibleSolver<F>,
-        monitors: &mut Monitors<F>,
+        place: (&Mesh, &Geometry),
+        problem: &CompressibleProblem,
+        places: Places,
     ) -> Result<Self, SimulationError> {
-        let domain = Domain::new(case, mesh)?;
-        let form = if ranks == 1 {
-            Form::One(Box::new(March::new(case, backend, domain, flow)?))
+        let domain = Domain::new(case, place)?;
+        let (form, stencil_sizes) = if ranks == 1 {
+            let flow = CompressibleSolver::new(backend, place, problem, &case.numerics)?;
+            let sizes = flow.stencil_sizes().to_vec();
+            let points = places.points.iter().map(|set| CellPoints::new(backend, place, set, 0));
+            let groups = places.groups.iter();
+            let one = OneRank {
+                points: points.collect(),
+                groups: groups
+                    .map(|group| LoadedFaces::new(backend, place, &group.faces, group.centre))
+                    .collect(),
+                march: March::new(case, backend, domain, flow)?,
+            };
+            (Form::One(Box::new(one)), sizes)
         } else {
-            let ranks = Ranks::new(ranks, backend, case, (mesh, &domain), &flow)?;
-            flow.follow(ranks.progress()?);
-            let monitored = ranks.select(&flow, monitors)?;
-            Form::Several { ranks, whole: Box::new(flow), is_current: true, monitored }
+            let whole = WholeMesh::new(place, &case.numerics);
+            let ranks = Ranks::new(ranks, backend, case, (&whole, &domain), problem, places)?;
+            let (progress, sizes) = (ranks.progress()?, ranks.stencil_sizes()?);
+            (Form::Several { ranks: Box::new(ranks), progress }, sizes)
         };
-        Ok(Computation { form: Mutex::new(form), courant: 0.0 })
+        Ok(Computation {
+            form: Mutex::new(form),
+            courant: 0.0,
+            gamma: problem.gamma,
+            n_cells: place.0.n_cells(),
+            stencil_sizes,
+        })
     }
 
     fn form(&self) -> MutexGuard<'_, Form<F>> {
         self.form.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result of `read` on the flow with its progress; its means may be those of an earlier step.
-    pub(super) fn with_progress<R>(&self, read: impl FnOnce(&CompressibleSolver<F>) -> R) -> R {
-        read(self.form().flow())
+    /// γ.
+    pub(super) fn gamma(&self) -> f64 {
+        self.gamma
     }
 
-    /// The result of `read` on the flow with its means, which stay as they are.
-    ///
-    /// # Errors
-    /// [`SimulationError`] where a rank failed.
-    pub(super) fn with_flow<R>(
-        &self,
-        read: impl FnOnce(&mut CompressibleSolver<F>) -> R,
-    ) -> Result<R, SimulationError> {
-        let mut form = self.form();
-        if let Form::Several { ranks, whole, is_current, .. } = &mut *form
-            && !*is_current
-        {
-            ranks.gather(whole)?;
-            *is_current = true;
+    /// Number of cells of the mesh.
+    pub(super) fn n_cells(&self) -> usize {
+        self.n_cells
+    }
+
+    /// Numbers of cells by size of their stencil.
+    pub(super) fn stencil_sizes(&self) -> &[usize] {
+        &self.stencil_sizes
+    }
+
+    fn progress(&self) -> Progress {
+        match &*self.form() {
+            Form::One(one) => one.march.flow().progress(),
+            Form::Several { progress, .. } => *progress,
         }
-        Ok(read(form.flow()))
+    }
+
+    /// Time and number of steps.
+    pub(super) fn clock(&self) -> (f64, usize) {
+        let Progress { time, steps, .. } = self.progress();
+        (time, steps)
+    }
+
+    /// The time step of a CFL number.
+    pub(super) fn step_of(&self, cfl: f64) -> f64 {
+        cfl / self.progress().largest_rate
+    }
+
+    /// The flow of one rank; none of several.
+    pub(super) fn of_one(&mut self) -> Option<&CompressibleSolver<F>> {
+        match self.form.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            Form::One(one) => Some(one.march.flow()),
+            Form::Several { .. } => None,
+        }
     }
 
     /// Leaves averages over time to several ranks.
@@ -110,27 +142,76 @@ impl<F: Real> Computation<F> {
         }
     }
 
-    /// The values of monitors at the current time.
+    /// The states at the points of the probes and the loads on each group of faces.
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
     pub(super) fn monitored(
         &self,
-        monitors: &mut Monitors<F>,
-    ) -> Result<Monitored, SimulationError> {
-        let mut form = self.form();
-        let loads = match &mut *form {
-            Form::Several { ranks, whole, monitored, .. } => {
-                ranks.gather_monitored(monitored, whole, monitors)?
-            }
-            Form::One(march) => {
+    ) -> Result<(PointStates, Vec<[BoundaryLoad<f64>; 2]>), SimulationError> {
+        match &mut *self.form() {
+            Form::One(one) => {
+                let OneRank { march, points, groups } = &mut **one;
                 let flow = march.flow_mut();
                 flow.refresh()?;
-                let loads = monitors.groups().map(|group| flow.loads(group));
-                loads.collect::<Result<Vec<_>, _>>()?
+                let states = flow.at_points(&mut points[0])?;
+                let loads = groups.iter_mut().map(|group| flow.loads(group));
+                Ok((states, loads.collect::<Result<_, _>>()?))
             }
-        };
-        monitors.evaluate(form.flow(), &loads)
+            Form::Several { ranks, .. } => ranks.monitored(),
+        }
+    }
+
+    /// The states at the points of a line.
+    ///
+    /// # Errors
+    /// As [`Computation::monitored`].
+    pub(super) fn on_line(&self, line: usize) -> Result<PointStates, SimulationError> {
+        match &mut *self.form() {
+            Form::One(one) => {
+                let flow = one.march.flow_mut();
+                flow.refresh()?;
+                Ok(flow.at_points(&mut one.points[1 + line])?)
+            }
+            Form::Several { ranks, .. } => ranks.at_points(1 + line),
+        }
+    }
+
+    /// Means of ρ, u_x, u_y, u_z and p on boundary faces.
+    ///
+    /// # Errors
+    /// As [`Computation::monitored`].
+    pub(super) fn on_boundary(&self, faces: &[u32]) -> Result<PointStates, SimulationError> {
+        match &mut *self.form() {
+            Form::One(one) => {
+                let flow = one.march.flow_mut();
+                flow.refresh()?;
+                Ok(flow.on_boundary(faces)?)
+            }
+            Form::Several { ranks, .. } => {
+                ranks.on_faces(faces, |flow, own| Ok(flow.on_boundary(own)?))
+            }
+        }
+    }
+
+    /// Means of the viscous stress, x, y and z, and of the heat flux into the domain on boundary faces.
+    ///
+    /// # Errors
+    /// As [`Computation::monitored`].
+    pub(super) fn stress_on_boundary(
+        &self,
+        faces: &[u32],
+    ) -> Result<[Vec<f64>; 4], SimulationError> {
+        match &mut *self.form() {
+            Form::One(one) => {
+                let flow = one.march.flow_mut();
+                flow.refresh()?;
+                Ok(flow.stress_on_boundary(faces)?)
+            }
+            Form::Several { ranks, .. } => {
+                ranks.on_faces(faces, |flow, own| Ok(flow.stress_on_boundary(own)?))
+            }
+        }
     }
 
     /// A quantity of all cells.
@@ -139,18 +220,38 @@ impl<F: Real> Computation<F> {
     /// [`SimulationError`] where the backend or a rank failed.
     pub(super) fn quantity(
         &self,
-        backend: &Backend,
         quantity: CellQuantity,
         gas_constant: f64,
     ) -> Result<Vec<f64>, SimulationError> {
-        let mut form = self.form();
-        if let Form::Several { ranks, .. } = &*form {
-            return ranks.quantity(quantity);
+        match &*self.form() {
+            Form::One(one) => Ok(one.march.flow().values_of(quantity, gas_constant)?),
+            Form::Several { ranks, .. } => ranks.quantity(quantity),
         }
-        let flow = form.flow();
-        let mut values = backend.zeros(flow.n_cells());
-        flow.cell_quantity(quantity, gas_constant, &mut values);
-        Ok(flow.read(&values)?)
+    }
+
+    /// Means of ρ, ρu and ρE of all cells: `[5][n_cells]`.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the backend or a rank failed.
+    pub(super) fn means(&self) -> Result<Vec<F>, SimulationError> {
+        match &*self.form() {
+            Form::One(one) => Ok(one.march.flow().own_means()?),
+            Form::Several { ranks, .. } => ranks.means(),
+        }
+    }
+
+    /// Σ V (ρ, ρu_x, ρu_y, ρu_z, ρE) and Σ V ½ |ρu|²/ρ.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the backend or a rank failed.
+    pub(super) fn totals(&self) -> Result<([f64; VARIABLES], f64), SimulationError> {
+        match &mut *self.form() {
+            Form::One(one) => {
+                let flow = one.march.flow_mut();
+                Ok((flow.totals()?, flow.kinetic_energy()?))
+            }
+            Form::Several { ranks, .. } => ranks.totals(),
+        }
     }
 
     /// One step of length `step`, or an iteration.
@@ -160,19 +261,15 @@ impl<F: Real> Computation<F> {
     pub(super) fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
         let form = self.form.get_mut().unwrap_or_else(PoisonError::into_inner);
         match form {
-            Form::One(march) => {
-                let advance = march.advance(step)?;
-                self.courant = march.courant;
+            Form::One(one) => {
+                let advance = one.march.advance(step)?;
+                self.courant = one.march.courant;
                 Ok(advance)
             }
-            Form::Several { ranks, whole, is_current, .. } => {
-                *is_current = false;
-                let Step { advance, progress, courant } = ranks.advance(step)?;
-                whole.follow(progress);
-                if cfg!(debug_assertions) {
-                    whole.poison();
-                }
-                self.courant = courant;
+            Form::Several { ranks, progress } => {
+                let found = ranks.advance(step)?;
+                let Step { advance, courant, .. } = found;
+                (*progress, self.courant) = (found.progress, courant);
                 Ok(advance)
             }
         }
@@ -189,11 +286,11 @@ impl<F: Real> Computation<F> {
     ) -> Result<(), SimulationError> {
         let form = self.form.get_mut().unwrap_or_else(PoisonError::into_inner);
         match form {
-            Form::One(march) => march.restore(means, clock),
-            Form::Several { ranks, whole, is_current, .. } => {
-                whole.restore(means.clone(), clock)?;
-                *is_current = true;
-                ranks.restore(means, clock)
+            Form::One(one) => one.march.restore(means, clock),
+            Form::Several { ranks, progress } => {
+                ranks.restore(means, clock)?;
+                *progress = ranks.progress()?;
+                Ok(())
             }
         }
     }

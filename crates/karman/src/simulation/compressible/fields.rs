@@ -4,6 +4,7 @@ use super::super::SimulationError;
 use super::super::averages::{Averages, Sampling};
 use super::super::sampled::Sampled;
 use super::super::surface::{SurfaceSamples, faces_of};
+use super::computation::Computation;
 use crate::backend::{Backend, Buffer};
 use crate::case::{Case, Surface};
 use crate::compressible::descriptor::{
@@ -90,12 +91,11 @@ pub(super) struct Gas {
 
 /// The fields of a surface.
 pub(super) fn surface<F: Real>(
-    flow: &mut CompressibleSolver<F>,
+    flow: &Computation<F>,
     gas: Gas,
     (mesh, geometry): (&Mesh, &Geometry),
     surface: &Surface,
 ) -> Result<SurfaceSamples, SimulationError> {
-    flow.refresh()?;
     let faces = faces_of(mesh, &surface.patches);
     let mut samples = SurfaceSamples::of_faces(geometry, &faces);
     let [density, x, y, z, pressure] = flow.on_boundary(&faces)?;

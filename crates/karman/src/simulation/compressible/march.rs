@@ -5,7 +5,8 @@ use super::super::equation::{Advance, SteadyProgress};
 use crate::backend::Backend;
 use crate::case::{CompressibleCase, SteadyCase, SteadyMarch};
 use crate::compressible::steady::{Colours, ImplicitMarch, LocalMarch, SteadyIteration};
-use crate::compressible::{CompressibleError, CompressibleSolver, WholeMesh};
+use crate::compressible::{CompressibleError, CompressibleSolver};
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use crate::summary::NamedList;
 use std::ops::Range;
@@ -43,12 +44,12 @@ impl Domain {
     /// [`SimulationError`] where the cells cannot be coloured.
     pub(super) fn new(
         case: &CompressibleCase,
-        mesh: WholeMesh<'_>,
+        (mesh, geometry): (&Mesh, &Geometry),
     ) -> Result<Domain, SimulationError> {
         let is_implicit = case.steady.is_some_and(|steady| steady.march == SteadyMarch::Implicit);
-        let colours = is_implicit.then(|| Colours::new(mesh.mesh)).transpose();
+        let colours = is_implicit.then(|| Colours::new(mesh)).transpose();
         Ok(Domain {
-            volume: mesh.geometry.cell_volume.iter().sum(),
+            volume: geometry.cell_volume.iter().sum(),
             colours: colours.map_err(CompressibleError::from)?,
         })
     }

@@ -2,62 +2,82 @@
 
 use super::super::SimulationError;
 use super::super::equation::Monitored;
-use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
 use crate::compressible::descriptor::{
     DENSITY, DRAG_COEFFICIENT, FORCE, LIFT_COEFFICIENT, MASS_FLOW, MOMENT, MOMENT_COEFFICIENT,
     PRESSURE, PRESSURE_FORCE, VELOCITY, VISCOUS_FORCE,
 };
-use crate::compressible::{BoundaryLoad, CellPoints, CompressibleSolver, LoadedFaces};
+use crate::compressible::state::VARIABLES;
+use crate::compressible::{BoundaryLoad, of_unit_pressure};
 use crate::descriptor::{AREA, HEAT_FLUX};
 use crate::mesh::geometry::dot;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, locate};
-use crate::real::Real;
 use crate::summary::NamedList;
 
 /// The monitors of a compressible flow.
-pub(super) struct Monitors<F: Real> {
+pub(super) struct Monitors {
     dimension: usize,
     probes: Vec<String>,
-    at_probes: Points<F>,
-    lines: Vec<Points<F>>,
-    patches: Vec<MonitoredPatch<F>>,
+    at_probes: Points,
+    lines: Vec<Points>,
+    patches: Vec<MonitoredPatch>,
 }
 
 /// Points at which the fields are sampled.
-struct Points<F: Real> {
+struct Points {
     /// Those in the mesh.
-    located: CellPoints<F>,
+    located: Vec<CellPoint>,
     is_inside: Vec<bool>,
 }
 
-struct MonitoredPatch<F: Real> {
+/// A point with its cell.
+pub(super) type CellPoint = (usize, [f64; 3]);
+
+/// Boundary faces with loads.
+#[derive(Clone)]
+pub(super) struct LoadGroup {
+    pub(super) faces: Vec<u32>,
+    /// The centre of moments.
+    pub(super) centre: [f64; 3],
+}
+
+/// Where a flow is monitored.
+pub(super) struct Places {
+    /// Points of the probes, then of each line.
+    pub(super) points: Vec<Vec<CellPoint>>,
+    /// Of each group of patches.
+    pub(super) groups: Vec<LoadGroup>,
+}
+
+/// ρ, u_x, u_y, u_z and p at points.
+pub(super) type PointStates = [Vec<f64>; VARIABLES];
+
+struct MonitoredPatch {
     name: String,
     area: f64,
-    faces: LoadedFaces<F>,
+    group: LoadGroup,
+    /// Force and moment of a unit pressure.
+    of_unit_pressure: [[f64; 3]; 2],
     reference: Option<FlowReference>,
 }
 
-impl<F: Real> Points<F> {
-    fn new(backend: &Backend, place: (&Mesh, &Geometry), points: &[[f64; 3]]) -> Self {
-        let found = locate(place.0, points);
+impl Points {
+    fn new(mesh: &Mesh, points: &[[f64; 3]]) -> Self {
+        let found = locate(mesh, points);
         let located = found.iter().zip(points);
-        let located: Vec<(usize, [f64; 3])> =
-            located.filter_map(|(found, x)| Some((found.as_ref()?.cell, *x))).collect();
         Points {
-            located: CellPoints::new(backend, place, &located),
+            located: located.filter_map(|(found, x)| Some((found.as_ref()?.cell, *x))).collect(),
             is_inside: found.iter().map(Option::is_some).collect(),
         }
     }
 
-    /// Names and values at all points; NaN outside the mesh.
-    fn values(
-        &mut self,
-        flow: &CompressibleSolver<F>,
+    /// Names and values at all points of those in the mesh; NaN outside.
+    fn named(
+        &self,
+        [density, x, y, z, pressure]: PointStates,
         dimension: usize,
-    ) -> Result<Vec<(&'static str, Vec<f64>)>, SimulationError> {
-        let [density, x, y, z, pressure] = flow.at_points(&mut self.located)?;
+    ) -> Vec<(&'static str, Vec<f64>)> {
         let velocity = VELOCITY.into_iter().zip([x, y, z]).take(dimension);
         let named = [(DENSITY, density)].into_iter().chain(velocity).chain([(PRESSURE, pressure)]);
         let at_all = |values: Vec<f64>| {
@@ -65,32 +85,37 @@ impl<F: Real> Points<F> {
             let value = |inside: &bool| inside.then(|| values.next()).flatten();
             self.is_inside.iter().map(value).map(|value| value.unwrap_or(f64::NAN)).collect()
         };
-        Ok(named.map(|(name, values)| (name, at_all(values))).collect())
+        named.map(|(name, values)| (name, at_all(values))).collect()
     }
 }
 
-impl<F: Real> Monitors<F> {
-    pub(super) fn new(
-        case: &Case,
-        backend: &Backend,
-        place: (&Mesh, &Geometry),
-    ) -> Result<Self, SimulationError> {
+impl Monitors {
+    pub(super) fn new(case: &Case, place: (&Mesh, &Geometry)) -> Result<Self, SimulationError> {
         let (mesh, output) = (place.0, &case.output);
         let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
         let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
         Sampler::of_nodes(mesh, &points).require_inside(mesh, &names, &points)?;
         let lines = output.lines.iter().map(|line| {
             let (_, points) = line_points(line.from, line.to, line.points);
-            Points::new(backend, place, &points)
+            Points::new(mesh, &points)
         });
-        let patches = output.patches.iter().map(|group| monitored_patch(backend, group, place));
+        let patches = output.patches.iter().map(|group| monitored_patch(group, place));
         Ok(Monitors {
             dimension: mesh.dimension,
             probes: output.probes.iter().map(|p| p.name.clone()).collect(),
-            at_probes: Points::new(backend, place, &points),
+            at_probes: Points::new(mesh, &points),
             lines: lines.collect(),
             patches: patches.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Where these are.
+    pub(super) fn places(&self) -> Places {
+        let all = [&self.at_probes].into_iter().chain(&self.lines);
+        Places {
+            points: all.map(|points| points.located.clone()).collect(),
+            groups: self.patches.iter().map(|patch| patch.group.clone()).collect(),
+        }
     }
 
     /// Whether there are neither probes nor patches.
@@ -98,69 +123,50 @@ impl<F: Real> Monitors<F> {
         self.probes.is_empty() && self.patches.is_empty()
     }
 
-    /// The cells from which probes are computed, on the host, ascending.
-    pub(super) fn cells(&self) -> Vec<u32> {
-        let mut cells = self.at_probes.located.cells().to_vec();
-        cells.sort_unstable();
-        cells.dedup();
-        cells
-    }
-
-    /// The faces of each patch.
-    pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut LoadedFaces<F>> {
-        self.patches.iter_mut().map(|patch| &mut patch.faces)
-    }
-
-    /// Values of probes and patches of a flow with the polynomials of the current time, and the loads on the patches.
+    /// Values of probes and patches, from the states at the points of the probes and the loads on the patches.
     pub(super) fn evaluate(
-        &mut self,
-        flow: &CompressibleSolver<F>,
+        &self,
+        states: PointStates,
         loads: &[[BoundaryLoad<f64>; 2]],
-    ) -> Result<Monitored, SimulationError> {
+    ) -> Monitored {
         let mut monitored = Monitored::default();
-        if !self.probes.is_empty() {
-            let columns = self.at_probes.values(flow, self.dimension)?;
-            for (i, probe) in self.probes.iter().enumerate() {
-                let fields = columns.iter().map(|(name, values)| (*name, values[i])).collect();
-                monitored.probes.set(probe.clone(), fields);
-            }
+        let columns = self.at_probes.named(states, self.dimension);
+        for (i, probe) in self.probes.iter().enumerate() {
+            let fields = columns.iter().map(|(name, values)| (*name, values[i])).collect();
+            monitored.probes.set(probe.clone(), fields);
         }
         for (patch, loads) in self.patches.iter().zip(loads) {
             let quantities = patch.quantities(loads, self.dimension);
             monitored.patches.set(patch.name.clone(), quantities);
         }
-        Ok(monitored)
+        monitored
     }
 
-    pub(super) fn line(
-        &mut self,
-        flow: &mut CompressibleSolver<F>,
-        line: usize,
-    ) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        flow.refresh()?;
-        let columns = self.lines[line].values(flow, self.dimension)?;
-        Ok(columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
+    /// Names and values along a line, from the states at those of its points that are in the mesh.
+    pub(super) fn line(&self, line: usize, states: PointStates) -> Vec<(String, Vec<f64>)> {
+        let columns = self.lines[line].named(states, self.dimension);
+        columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect()
     }
 }
 
 /// A monitored group of patches and its boundary faces.
-fn monitored_patch<F: Real>(
-    backend: &Backend,
+fn monitored_patch(
     group: &PatchGroup,
-    place: (&Mesh, &Geometry),
-) -> Result<MonitoredPatch<F>, SimulationError> {
-    let faces = FaceGroup::new(place.0, place.1, &group.name, &group.patches)?;
-    let all: Vec<u32> = faces.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
-    let centre = group.flow.as_ref().and_then(|flow| flow.moment_centre);
+    (mesh, geometry): (&Mesh, &Geometry),
+) -> Result<MonitoredPatch, SimulationError> {
+    let found = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
+    let faces: Vec<u32> = found.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
+    let centre = group.flow.as_ref().and_then(|flow| flow.moment_centre).unwrap_or_default();
     Ok(MonitoredPatch {
         name: group.name.clone(),
-        area: faces.area,
-        faces: LoadedFaces::new(backend, place, &all, centre.unwrap_or_default()),
+        area: found.area,
+        of_unit_pressure: of_unit_pressure(geometry, &faces, centre),
+        group: LoadGroup { faces, centre },
         reference: group.flow.clone(),
     })
 }
 
-impl<F: Real> MonitoredPatch<F> {
+impl MonitoredPatch {
     fn quantities(
         &self,
         [of_pressure, of_stress]: &[BoundaryLoad<f64>; 2],
@@ -171,7 +177,7 @@ impl<F: Real> MonitoredPatch<F> {
         let force = |load: &BoundaryLoad<f64>| [load.force_x, load.force_y, load.force_z];
         let moment = |load: &BoundaryLoad<f64>| [load.moment_x, load.moment_y, load.moment_z];
         let (pressure, viscous) = (force(of_pressure), force(of_stress));
-        let pressure = [0, 1, 2].map(|k| pressure[k] - level * self.faces.area_vector[k]);
+        let pressure = [0, 1, 2].map(|k| pressure[k] - level * self.of_unit_pressure[0][k]);
         let total = [0, 1, 2].map(|k| pressure[k] + viscous[k]);
         let mut quantities: NamedList<f64> =
             [(AREA, self.area), (MASS_FLOW, of_pressure.entering)].into_iter().collect();
@@ -181,7 +187,7 @@ impl<F: Real> MonitoredPatch<F> {
         }
         let heat = of_stress.entering;
         let (of_pressure, of_stress) = (moment(of_pressure), moment(of_stress));
-        let unit = self.faces.of_unit_pressure;
+        let [_, unit] = self.of_unit_pressure;
         let moment = [0, 1, 2].map(|k| of_pressure[k] - level * unit[k] + of_stress[k]);
         let has_moment = reference.is_some_and(|reference| reference.moment_centre.is_some());
         if has_moment {

@@ -1,26 +1,28 @@
 //! A compressible flow on several ranks with parts of the mesh: threads of this process, or processes of which this is one. They compute
 //! the bits of one rank.
 //!
-//! Every process has the flow on the whole mesh too, to which the ranks of all processes hand over their means.
+//! Each rank makes the flow of its cells from the mesh, which every process has; no process has the flow on the whole mesh. What
+//! monitors, output and checkpoints read, each rank computes of its cells and faces.
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
 use super::super::equation::Advance;
 use super::super::rank_averages::{Averaging, RankAverages, Work};
+use super::super::ranks::joined_arrays;
 use super::fields::{FieldBuffers, Fields};
 use super::march::{Domain, March};
-use super::monitors::Monitors;
+use super::monitors::{CellPoint, LoadGroup, Places, PointStates};
 use crate::backend::group::{Team, run_ranks};
-use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
+use crate::backend::{Backend, Element, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::{
-    BoundaryLoad, CellEntries, CellQuantity, CompressibleSolver, PackedCells, PartLoads,
-    PartNumbers, Progress, WholeMesh,
+    BoundaryLoad, CellPoints, CellQuantity, CompressibleError, CompressibleProblem,
+    CompressibleSolver, FaceLoads, GatheredLoads, PartLoads, PartNumbers, Progress, WholeMesh,
 };
+use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
 use crate::real::Real;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The ranks of a flow.
@@ -30,21 +32,71 @@ pub(super) struct Ranks<F: Real> {
     team: Arc<Team<Rank<F>>>,
     /// First cell of each rank, of all processes, then the number of cells.
     starts: Vec<usize>,
+    /// Number of interior faces of the mesh.
+    n_interior: usize,
+    /// The cell of each boundary face of the mesh.
+    boundary_cells: Vec<u32>,
+    /// The ranks with the points of the probes, then of each line.
+    points: Vec<Shares>,
+    groups: Vec<GatheredLoads<F>>,
+    has_stress: bool,
 }
 
 /// A rank with its part.
 struct Rank<F: Real> {
+    number: usize,
     backend: Backend,
     march: March<F>,
     /// Its cells, ghosts and boundary faces in the whole mesh.
     numbers: PartNumbers,
-    /// Its cells that probes read, and its faces of each group with loads.
-    monitored: Option<(PackedCells<F>, PartLoads<F>)>,
+    /// Its points of each list.
+    points: Vec<CellPoints<F>>,
+    /// Its faces of each group.
+    loads: PartLoads<F>,
     averages: RankAverages<F>,
     /// For averages.
     buffers: FieldBuffers<F>,
     gas_constant: f64,
     dimension: usize,
+}
+
+/// The items of a list that each rank has.
+#[derive(Clone)]
+struct Shares(Vec<Vec<usize>>);
+
+impl Shares {
+    /// Items in some cells; `starts` has the first cell of each rank, then their number.
+    fn new(cells: impl Iterator<Item = usize>, starts: &[usize]) -> Shares {
+        let mut of_ranks = vec![vec![]; starts.len() - 1];
+        for (item, cell) in cells.enumerate() {
+            of_ranks[starts.partition_point(|start| *start <= cell) - 1].push(item);
+        }
+        Shares(of_ranks)
+    }
+
+    /// The items of a rank in a list.
+    fn of<T: Copy>(&self, rank: usize, list: &[T]) -> Vec<T> {
+        self.0[rank].iter().map(|item| list[*item]).collect()
+    }
+
+    /// Arrays of all items from those of the items of each rank, one after the other. Leaves what follows in the lists.
+    fn joined<const K: usize>(&self, lists: &mut [&[f64]]) -> [Vec<f64>; K] {
+        let n = self.0.iter().map(Vec::len).sum();
+        [0; K].map(|_| {
+            let mut values = vec![0.0; n];
+            for (items, list) in self.0.iter().zip(&mut *lists) {
+                let (own, rest) = list.split_at(items.len());
+                *list = rest;
+                items.iter().zip(own).for_each(|(item, value)| values[*item] = *value);
+            }
+            values
+        })
+    }
+}
+
+/// The cell of each boundary face of a list.
+fn cells_of<'a>(mesh: &'a Mesh, faces: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+    faces.iter().map(|face| mesh.face_left[*face as usize] as usize)
 }
 
 impl<F: Real> Averaging for Rank<F> {
@@ -60,23 +112,6 @@ impl<F: Real> Averaging for Rank<F> {
     }
 }
 
-/// The cells and faces that monitors read, of each rank of all processes.
-pub(super) struct Selection {
-    /// Entries of the cells in the flow on the whole mesh.
-    cells: Vec<CellEntries>,
-    /// Entries of the faces in each group.
-    faces: Vec<Vec<Vec<usize>>>,
-}
-
-/// The entries of each group whose cells are in a range; `groups` has the cell of each face of a group.
-fn entries_in(groups: &[Vec<u32>], range: Range<usize>) -> Vec<Vec<usize>> {
-    let own = |cells: &Vec<u32>| -> Vec<usize> {
-        let is_own = |(_, cell): &(usize, &u32)| range.contains(&(**cell as usize));
-        cells.iter().enumerate().filter(is_own).map(|(entry, _)| entry).collect()
-    };
-    groups.iter().map(own).collect()
-}
-
 /// A step of the ranks.
 pub(super) struct Step {
     pub(super) advance: Advance,
@@ -86,43 +121,78 @@ pub(super) struct Step {
 }
 
 impl<F: Real> Ranks<F> {
-    /// `count` ranks of the flow `whole`, which is on the host; they share the threads of `backend`, and compute on devices of its kind.
+    /// `count` ranks of a flow at time 0 with where it is monitored; they share the threads of `backend`, and compute on devices of its kind.
     ///
     /// # Errors
-    /// [`SimulationError`] where a march cannot be set up or a rank fails.
+    /// [`SimulationError`] where the problem is invalid, a march cannot be set up, or a rank fails.
     pub(super) fn new(
         count: usize,
         backend: &Backend,
         case: &CompressibleCase,
-        (mesh, domain): (WholeMesh<'_>, &Domain),
-        whole: &CompressibleSolver<F>,
+        (whole, domain): (&WholeMesh<'_>, &Domain),
+        problem: &CompressibleProblem,
+        places: Places,
     ) -> Result<Self, SimulationError> {
-        let ranges = Ranges::new(mesh.mesh, count, HOST_CHUNK);
+        let mesh = whole.mesh;
+        let ranges = Ranges::new(mesh, count, HOST_CHUNK);
+        let starts = &ranges.starts;
+        let of_points =
+            |set: &Vec<CellPoint>| Shares::new(set.iter().map(|(cell, _)| *cell), starts);
+        let of_group = |group: &LoadGroup| Shares::new(cells_of(mesh, &group.faces), starts);
+        let points: Vec<Shares> = places.points.iter().map(of_points).collect();
+        let of_groups: Vec<Shares> = places.groups.iter().map(of_group).collect();
         let processes = backend.processes().clone();
         let groups = processes.groups(count);
         let threads = (backend.threads() / groups.len()).max(1);
         let rank = |group: &Arc<dyn RankGroup>| -> Result<Rank<F>, SimulationError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
             own.install(|| {
-                let (flow, numbers) =
-                    whole.of_rank(&own, group, (mesh, &ranges), &case.numerics)?;
-                let domain = domain.of_range(&ranges.cells(group.rank()));
-                let march = March::new(case, &own, domain, flow)?;
+                let number = group.rank();
+                let (flow, numbers) = CompressibleSolver::of_rank(
+                    &own,
+                    group,
+                    (whole, &ranges),
+                    problem,
+                    &case.numerics,
+                )?;
+                let place = (mesh, whole.geometry);
+                let sets = points.iter().zip(&places.points).map(|(shares, set)| {
+                    CellPoints::new(&own, place, &shares.of(number, set), starts[number])
+                });
+                let loads = of_groups.iter().zip(&places.groups).map(|(shares, group)| {
+                    let faces = shares.of(number, &group.faces);
+                    let local = faces.iter().map(|face| numbers.boundary_face(*face)).collect();
+                    FaceLoads::new(&own, place, &faces, local, group.centre)
+                });
                 Ok(Rank {
+                    number,
                     backend: own.clone(),
-                    march,
+                    points: sets.collect(),
+                    loads: flow.part_loads(loads.collect()),
+                    march: March::new(case, &own, domain.of_range(&ranges.cells(number)), flow)?,
                     numbers,
-                    monitored: None,
-                    averages: RankAverages::new(ranges.cells(group.rank()), mesh.mesh.n_cells()),
+                    averages: RankAverages::new(ranges.cells(number), mesh.n_cells()),
                     buffers: [0; 3].map(|_| own.zeros(0)),
                     gas_constant: case.gas_constant,
-                    dimension: mesh.mesh.dimension,
+                    dimension: mesh.dimension,
                 })
             })
         };
         let ranks = run_ranks(&groups, rank)?;
-        let team = Arc::new(Team::new(groups.into_iter().zip(ranks).collect())?);
-        Ok(Ranks { processes, team, starts: ranges.starts })
+        let gathered = |(Shares(entries), group): (Shares, &LoadGroup)| {
+            GatheredLoads::new(backend, entries, group.faces.len())
+        };
+        let n_interior = mesh.n_interior_faces();
+        Ok(Ranks {
+            processes,
+            team: Arc::new(Team::new(groups.into_iter().zip(ranks).collect())?),
+            n_interior,
+            boundary_cells: mesh.face_left[n_interior..].to_vec(),
+            points,
+            groups: of_groups.into_iter().zip(&places.groups).map(gathered).collect(),
+            has_stress: problem.viscous.is_some(),
+            starts: ranges.starts,
+        })
     }
 
     /// The results of `work` on each rank of this process, in the order of ranks.
@@ -136,17 +206,32 @@ impl<F: Real> Ranks<F> {
         })
     }
 
+    /// The result of `work`, which is equal on all ranks, on the first rank of this process; all ranks take part.
+    fn on_first<R: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Rank<F>) -> Result<R, SimulationError> + Send + Sync + 'static,
+    ) -> Result<R, SimulationError> {
+        Ok(self.on_each(work)?.swap_remove(0))
+    }
+
+    /// The list that `work` makes on each rank, of all processes.
+    fn lists<T: Element>(
+        &self,
+        work: impl Fn(&mut Rank<F>) -> Result<Vec<T>, SimulationError> + Send + Sync + 'static,
+    ) -> Result<Vec<Vec<T>>, SimulationError> {
+        Ok(self.processes.lists_of_all(self.on_each(work)?)?)
+    }
+
     /// One step of length `step`, or an iteration.
     ///
     /// # Errors
     /// As [`March::advance`].
     pub(super) fn advance(&self, step: Option<f64>) -> Result<Step, SimulationError> {
-        let mut steps = self.on_each(move |rank| {
+        self.on_first(move |rank| {
             let advance = rank.march.advance(step)?;
             let March { courant, .. } = rank.march;
             Ok(Step { advance, progress: rank.march.flow().progress(), courant })
-        })?;
-        Ok(steps.swap_remove(0))
+        })
     }
 
     /// The progress of the ranks.
@@ -154,32 +239,43 @@ impl<F: Real> Ranks<F> {
     /// # Errors
     /// [`SimulationError`] where a rank failed.
     pub(super) fn progress(&self) -> Result<Progress, SimulationError> {
-        Ok(self.on_each(|rank| Ok(rank.march.flow().progress()))?.swap_remove(0))
+        self.on_first(|rank| Ok(rank.march.flow().progress()))
     }
 
-    /// Hands the means over to the flow on the whole mesh.
+    /// Numbers of cells by size of their stencil.
     ///
     /// # Errors
     /// [`SimulationError`] where a rank failed.
-    pub(super) fn gather(&self, whole: &mut CompressibleSolver<F>) -> Result<(), SimulationError> {
-        let own = self.on_each(|rank| {
-            let flow = rank.march.flow();
-            let means = rank.backend.read(flow.means())?;
-            let n_local = means.len() / VARIABLES;
-            Ok((0..VARIABLES)
-                .flat_map(|v| means[v * n_local..][..flow.n_cells()].to_vec())
-                .collect::<Vec<F>>())
+    pub(super) fn stencil_sizes(&self) -> Result<Vec<usize>, SimulationError> {
+        let of_ranks = self.lists(|rank| {
+            let sizes = rank.march.flow().stencil_sizes().iter();
+            Ok(sizes.map(|count| *count as u32).collect())
         })?;
-        let of_ranks = self.processes.lists_of_all(own)?;
-        let (means, n) = (whole.means_mut(), self.starts[self.starts.len() - 1]);
-        for (values, range) in of_ranks.iter().zip(self.starts.windows(2)) {
-            let count = range[1] - range[0];
-            for v in 0..VARIABLES {
-                let to = &mut means[v * n + range[0]..][..count];
-                to.copy_from_slice(&values[v * count..][..count]);
-            }
+        let mut sizes = vec![0; of_ranks.iter().map(Vec::len).max().unwrap_or(0)];
+        for of_rank in of_ranks {
+            sizes.iter_mut().zip(of_rank).for_each(|(sum, count)| *sum += count as usize);
         }
-        Ok(())
+        Ok(sizes)
+    }
+
+    /// Means of all cells, `[5][n_cells]`.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn means(&self) -> Result<Vec<F>, SimulationError> {
+        let of_ranks = self.lists(|rank| Ok(rank.march.flow().own_means()?))?;
+        Ok(joined_arrays(&of_ranks, VARIABLES))
+    }
+
+    /// Σ V (ρ, ρu_x, ρu_y, ρu_z, ρE) and Σ V ½ |ρu|²/ρ.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where a rank failed.
+    pub(super) fn totals(&self) -> Result<([f64; VARIABLES], f64), SimulationError> {
+        self.on_first(|rank| {
+            let flow = rank.march.flow_mut();
+            Ok((flow.totals()?, flow.kinetic_energy()?))
+        })
     }
 
     /// Leaves averages over time to the ranks.
@@ -190,95 +286,74 @@ impl<F: Real> Ranks<F> {
         averages.leave_to_ranks(&self.team, &self.processes)
     }
 
-    /// Prepares the ranks to hand over what monitors of the flow `whole` read, again and again.
-    ///
-    /// # Errors
-    /// [`SimulationError`] where a rank failed.
-    pub(super) fn select(
-        &self,
-        whole: &CompressibleSolver<F>,
-        monitors: &mut Monitors<F>,
-    ) -> Result<Selection, SimulationError> {
-        let cells = monitors.cells();
-        let place = |start: usize| cells.partition_point(|cell| (*cell as usize) < start);
-        let entries = |range: &[usize]| whole.entries_of(&cells[place(range[0])..place(range[1])]);
-        let of_ranks = self.starts.windows(2).map(entries).collect();
-        let groups: Vec<(Vec<u32>, Vec<F>)> = monitors
-            .groups()
-            .map(|group| (group.faces().to_vec(), group.arms().to_vec()))
-            .collect();
-        let cells_of_groups: Vec<Vec<u32>> =
-            groups.iter().map(|(faces, _)| whole.cells_of_faces(faces)).collect();
-        let ranges = self.starts.windows(2);
-        let faces = ranges.map(|range| entries_in(&cells_of_groups, range[0]..range[1])).collect();
-        let starts = self.starts.clone();
-        self.on_each(move |rank| {
-            let Rank { march, numbers, monitored, backend, .. } = rank;
-            let (flow, this) = (march.flow(), backend.ranks().map_or(0, |group| group.rank()));
-            let local = (0u32..).zip(&numbers.cells[..flow.n_cells()]);
-            let own_cells: Vec<u32> = local
-                .filter(|(_, cell)| cells.binary_search(cell).is_ok())
-                .map(|(local, _)| local)
-                .collect();
-            let own_faces = entries_in(&cells_of_groups, starts[this]..starts[this + 1]);
-            let loads = groups.iter().zip(own_faces).map(|((faces, arms), entries)| {
-                let local = |entry| (entry, numbers.boundary_face(faces[entry]));
-                let own: Vec<(usize, u32)> = entries.into_iter().map(local).collect();
-                flow.part_faces(arms, &own)
-            });
-            *monitored = Some((flow.packed_cells(&own_cells), flow.part_loads(loads.collect())));
-            Ok(())
-        })?;
-        Ok(Selection { cells: of_ranks, faces })
-    }
-
-    /// Hands means and polynomials of the cells that probes read over to the flow on the whole mesh, and returns the loads on each
-    /// group of faces.
+    /// The states at the points of the probes and the loads on each group of faces.
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
-    pub(super) fn gather_monitored(
-        &self,
-        selection: &Selection,
-        whole: &mut CompressibleSolver<F>,
-        monitors: &mut Monitors<F>,
-    ) -> Result<Vec<[BoundaryLoad<f64>; 2]>, SimulationError> {
-        let values = self.on_each(|rank| {
-            let Some((cells, loads)) = &mut rank.monitored else { return Ok([vec![], vec![]]) };
-            let of_cells = rank.march.flow_mut().hand_over(cells)?;
-            Ok([of_cells, rank.march.flow().hand_over_loads(loads)?])
+    pub(super) fn monitored(
+        &mut self,
+    ) -> Result<(PointStates, Vec<[BoundaryLoad<f64>; 2]>), SimulationError> {
+        let lists = self.lists(|rank| {
+            let Rank { march, points, loads, .. } = rank;
+            let flow = march.flow_mut();
+            flow.refresh()?;
+            let mut values = flow.at_points(&mut points[0])?.concat();
+            values.extend(flow.loads_of_part(loads)?);
+            Ok(values)
         })?;
-        let (of_cells, of_loads) = values.into_iter().map(|[cells, loads]| (cells, loads)).unzip();
-        let of_cells = self.processes.lists_of_all(of_cells)?;
-        selection
-            .cells
-            .iter()
-            .zip(of_cells)
-            .for_each(|(entries, values)| whole.take_over(entries, &values));
-        let of_loads = self.processes.lists_of_all(of_loads)?;
-        let mut rest: Vec<&[F]> = of_loads.iter().map(Vec::as_slice).collect();
-        let mut totals = vec![];
-        for (g, group) in monitors.groups().enumerate() {
-            let entries = selection.faces.iter().map(|groups| groups[g].as_slice());
-            let mut parts: Vec<(&[usize], &[F])> = entries.zip(rest).collect();
-            totals.push(whole.take_over_loads(group, &mut parts)?);
-            rest = parts.into_iter().map(|(_, values)| values).collect();
-        }
-        Ok(totals)
+        let mut rest: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+        let states = self.points[0].joined(&mut rest);
+        let groups = self.groups.iter_mut();
+        let totals = groups.map(|group| group.totals(&mut rest, self.has_stress));
+        Ok((states, totals.collect::<Result<_, CompressibleError>>()?))
     }
 
-    /// A quantity of all cells, computed by the ranks.
+    /// The states at the points of a list.
+    ///
+    /// # Errors
+    /// As [`Ranks::monitored`].
+    pub(super) fn at_points(&self, list: usize) -> Result<PointStates, SimulationError> {
+        let lists = self.lists(move |rank| {
+            let flow = rank.march.flow_mut();
+            flow.refresh()?;
+            Ok(flow.at_points(&mut rank.points[list])?.concat())
+        })?;
+        Ok(self.points[list].joined(&mut lists.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    }
+
+    /// Values on boundary faces of the mesh, which `read` gives on those of a rank from the polynomials of the current time.
+    ///
+    /// # Errors
+    /// As [`Ranks::monitored`].
+    pub(super) fn on_faces<const K: usize>(
+        &self,
+        faces: &[u32],
+        read: impl Fn(&CompressibleSolver<F>, &[u32]) -> Result<[Vec<f64>; K], SimulationError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<[Vec<f64>; K], SimulationError> {
+        let cells = faces.iter().map(|face| self.boundary_cells[*face as usize - self.n_interior]);
+        let shares = Shares::new(cells.map(|cell| cell as usize), &self.starts);
+        let (of_ranks, faces) = (shares.clone(), faces.to_vec());
+        let lists = self.lists(move |rank| {
+            rank.march.flow_mut().refresh()?;
+            let own = of_ranks.of(rank.number, &faces).into_iter();
+            let own: Vec<u32> = own.map(|face| rank.numbers.boundary_face(face)).collect();
+            Ok(read(rank.march.flow(), &own)?.concat())
+        })?;
+        Ok(shares.joined(&mut lists.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    }
+
+    /// A quantity of all cells.
     ///
     /// # Errors
     /// [`SimulationError`] where a rank failed.
     pub(super) fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
-        let own = self.on_each(move |rank| {
-            let flow = rank.march.flow();
-            let mut values = rank.backend.zeros(flow.n_cells());
-            flow.cell_quantity(quantity, rank.gas_constant, &mut values);
-            Ok(flow.read(&values)?)
-        })?;
-        Ok(self.processes.lists_of_all(own)?.concat())
+        let of_rank = move |rank: &mut Rank<F>| {
+            Ok(rank.march.flow().values_of(quantity, rank.gas_constant)?)
+        };
+        Ok(self.lists(of_rank)?.concat())
     }
 
     /// Continues from the means of the whole mesh with their time and number of steps.

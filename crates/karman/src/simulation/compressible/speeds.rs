@@ -2,7 +2,8 @@
 //! speed of sound decides which variables the outside determines.
 
 use super::super::SimulationError;
-use crate::compressible::{CompressibleCondition, CompressibleSolver, PrescribedState};
+use super::computation::Computation;
+use crate::compressible::{CompressibleCondition, PrescribedState};
 use crate::finite_volume::Prescribed;
 use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh, Patch};
@@ -102,14 +103,11 @@ impl OpenPatches {
     /// The warnings of a flow.
     pub(super) fn warnings<F: Real>(
         &self,
-        flow: &mut CompressibleSolver<F>,
+        flow: &Computation<F>,
     ) -> Result<Vec<String>, SimulationError> {
         let patches = self.patches.iter().filter(|patch| !patch.faces.is_empty());
         let mut warnings = vec![];
-        for (number, patch) in patches.enumerate() {
-            if number == 0 {
-                flow.refresh()?;
-            }
+        for patch in patches {
             let mach = normal_mach(flow.on_boundary(&patch.faces)?, &patch.normals, flow.gamma());
             let (time, _) = flow.clock();
             warnings.extend(patch.warnings(&mach, (time, flow.gamma()), self.least_share));
