@@ -10,7 +10,7 @@ const PAGE: usize = 64 * WORDS;
 /// A set of numbers of entities. Memory: 68 bytes for each 512 consecutive numbers of which one is in the set, 4 for the others
 /// up to the largest.
 #[derive(Default)]
-pub(crate) struct EntitySet {
+pub struct EntitySet {
     /// The page of each 512 numbers, or [`NONE`].
     pages: Vec<u32>,
     /// One bit a number.
@@ -21,7 +21,7 @@ pub(crate) struct EntitySet {
 
 impl EntitySet {
     /// The set of some numbers, in any order and any number of times.
-    pub(crate) fn of(numbers: impl ParallelIterator<Item = u32>) -> EntitySet {
+    pub fn of(numbers: impl ParallelIterator<Item = u32>) -> EntitySet {
         let with = |mut set: EntitySet, number| {
             set.insert(number);
             set
@@ -72,7 +72,7 @@ impl EntitySet {
     }
 
     /// How many numbers of the set are below `number`; none where it is not in the set.
-    pub(crate) fn place(&self, number: u32) -> Option<u32> {
+    pub fn place(&self, number: u32) -> Option<u32> {
         let page = self.pages.get(number as usize / PAGE).copied().filter(|page| *page != NONE)?;
         let bits = &self.bits[page as usize];
         let (word, bit) = (number as usize % PAGE / 64, 1u64 << (number % 64));
@@ -84,12 +84,12 @@ impl EntitySet {
     }
 
     /// Whether a number is in the set.
-    pub(crate) fn contains(&self, number: u32) -> bool {
+    pub fn contains(&self, number: u32) -> bool {
         self.place(number).is_some()
     }
 
     /// The numbers, ascending.
-    pub(crate) fn to_vec(&self) -> Vec<u32> {
+    pub fn to_vec(&self) -> Vec<u32> {
         let pages = self.pages.par_iter().enumerate().filter(|(_, place)| **place != NONE);
         let numbers = pages.flat_map_iter(|(page, place)| {
             let words = self.bits[*place as usize].iter().enumerate();

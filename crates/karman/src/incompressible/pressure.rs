@@ -14,10 +14,10 @@ use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
     CellField, Condition, Discrete, FaceView, Material, NonOrthogonalCorrectionOnBackend,
-    PartValues, Vectors, check_finite, narrow,
+    PartValues, Scope, Vectors, check_finite, narrow,
 };
 use crate::mesh::geometry::{dot, norm, subtract};
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::Part;
 use crate::real::Real;
 
@@ -59,8 +59,7 @@ pub(super) struct MidpointPressure<F: Real> {
 impl<F: Real> Pressure<F> {
     pub(super) fn new(
         backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
+        (mesh, geometry, scope): (&Mesh, &Geometry, &Scope),
         faces: &Faces<F>,
         problem: &Problem,
         numerics: &Numerics,
@@ -73,6 +72,7 @@ impl<F: Real> Pressure<F> {
         let material = Material::uniform(n, 1.0, 1.0);
         let (discrete, boundary) = discretize_boundary(mesh, geometry, &material, &conditions)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
+        let scheme = scheme.within(scope);
         // On triangles sheared throughout by 70° larger stencils are unstable, as larger conductances are.
         let correction = match numerics.arrangement {
             Arrangement::Collocated if mesh.dimension == 3 => scheme.bounded_correction(),
@@ -90,8 +90,7 @@ impl<F: Real> Pressure<F> {
         let interpolation_conductance =
             scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
         let matrix = scheme.two_point_matrix(&conductances)?;
-        let mut start = vec![0.0; n];
-        problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
+        let start = scope.sampled(geometry, &*problem.pressure, 0.0);
         check_finite("the initial pressure", &start, 0.0)?;
         let Discrete { boundary_contribution, values, .. } = discrete;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
@@ -132,7 +131,7 @@ impl<F: Real> Pressure<F> {
             blended,
             rotational_weight: match is_singular {
                 true => backend.upload(vec![F::literal(1.0); n]),
-                false => narrow(backend, rotational_weights(mesh, geometry)),
+                false => narrow(backend, rotational_weights(mesh, geometry, scope)),
             },
             conditions,
             midpoint: (numerics.time_scheme == TimeScheme::Ab2Cn).then(|| {
@@ -336,36 +335,33 @@ impl<F: Real> Pressure<F> {
 /// min (1, (2 cos θ)⁴) × max (½, min (1, (1.2/ρ)²) min (1, (1.5/s)²)): θ is the largest angle between a face normal and the line between
 /// centroids; ρ = V^(2/d − 2) Σ_f |S_f|², over its value in a regular simplex, grows with the aspect ratio; s is the largest ratio of the
 /// distances of the two centroids from a face.
-fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
-    let n = mesh.n_cells();
-    let (mut cosine, mut ratio, mut squares) = (vec![1.0_f64; n], vec![1.0_f64; n], vec![0.0; n]);
-    for face in 0..mesh.n_faces() {
-        let s = geometry.area_vector_of(face);
-        let l = mesh.face_left[face] as usize;
-        squares[l] += dot(s, s);
-        if face >= mesh.n_interior_faces() {
-            continue;
-        }
-        let r = mesh.face_right[face] as usize;
-        squares[r] += dot(s, s);
-        let centre = geometry.cell_centre_of(l);
-        let d = subtract(geometry.right_centre_of(mesh, face), centre);
-        let share = dot(subtract(geometry.face_centre_of(face), centre), s) / dot(d, s);
-        for c in [l, r] {
-            cosine[c] = cosine[c].min(dot(d, s) / (norm(d) * norm(s)));
-            ratio[c] = ratio[c].max(share / (1.0 - share)).max((1.0 - share) / share);
-        }
-    }
+fn rotational_weights(mesh: &Mesh, geometry: &Geometry, scope: &Scope) -> Vec<f64> {
     let (exponent, of_simplex) = match mesh.dimension {
         2 => (-1.0, 4.0 * 3.0_f64.sqrt()),
         _ => (-4.0 / 3.0, 0.75 * 72.0_f64.powf(2.0 / 3.0)),
     };
-    let weight = |c: usize| {
-        let aspect = squares[c] * geometry.cell_volume[c].powf(exponent) / of_simplex;
-        let of_size = (1.2 / aspect).powi(2).min(1.0) * (1.5 / ratio[c]).powi(2).min(1.0);
-        (2.0 * cosine[c].max(0.0)).powi(4).min(1.0) * of_size.max(0.5)
+    let of_cell = |cell: usize| {
+        let (mut cosine, mut ratio, mut squares) = (1.0_f64, 1.0_f64, 0.0);
+        let items = mesh.cell_to_faces.of(cell).iter();
+        let mut faces: Vec<usize> = items.map(|item| index_of(*item)).collect();
+        faces.sort_unstable();
+        for face in faces {
+            let s = geometry.area_vector_of(face);
+            squares += dot(s, s);
+            if face >= mesh.n_interior_faces() {
+                continue;
+            }
+            let centre = geometry.cell_centre_of(mesh.face_left[face] as usize);
+            let d = subtract(geometry.right_centre_of(mesh, face), centre);
+            let share = dot(subtract(geometry.face_centre_of(face), centre), s) / dot(d, s);
+            cosine = cosine.min(dot(d, s) / (norm(d) * norm(s)));
+            ratio = ratio.max(share / (1.0 - share)).max((1.0 - share) / share);
+        }
+        let aspect = squares * geometry.cell_volume[cell].powf(exponent) / of_simplex;
+        let of_size = (1.2 / aspect).powi(2).min(1.0) * (1.5 / ratio).powi(2).min(1.0);
+        (2.0 * cosine.max(0.0)).powi(4).min(1.0) * of_size.max(0.5)
     };
-    (0..n).map(weight).collect()
+    scope.cell_values(mesh, of_cell)
 }
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),

@@ -23,10 +23,12 @@ use super::{
     Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{Faces, narrow, narrow_slice};
+use crate::finite_volume::{Faces, Scope, narrow, narrow_slice};
 use crate::linear::SolverSetup;
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::FaceCells;
 use crate::real::Real;
+use std::sync::Arc;
 
 /// Solver of an incompressible flow on a backend.
 pub struct IncompressibleSolver<F: Real> {
@@ -64,29 +66,44 @@ impl<F: Real> IncompressibleSolver<F> {
         problem: &Problem,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
-        let place = (mesh, geometry);
-        let mut solver = Self::unprojected(backend, place, problem, numerics, (0.0, 0))?;
+        let (place, scope) = ((mesh, geometry), &Scope::all());
+        let mut solver = Self::unprojected(backend, place, scope, (problem, numerics), (0.0, 0))?;
         solver.project()?;
         Ok(solver)
     }
 
     /// The solver of a flow that begins or goes on at a time, after a number of steps, from the fields of `problem`: velocity as given,
     /// pressure and temperature. [`IncompressibleSolver::project`], with the boundary data of this time, has to follow, for several
-    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order.
+    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order. Data of the mesh are those of `scope`.
     ///
     /// # Errors
     /// As [`IncompressibleSolver::new`].
     pub fn unprojected(
         backend: &Backend,
+        place: (&Mesh, &Geometry),
+        scope: &Scope,
+        (problem, numerics): (&Problem, &Numerics),
+        clock: (f64, usize),
+    ) -> Result<Self, IncompressibleError> {
+        let cells = Arc::new(FaceCells::new(backend, place.0));
+        Self::within(backend, place, (cells, scope), (problem, numerics), clock)
+    }
+
+    /// As [`IncompressibleSolver::unprojected`], with the connectivity of the mesh.
+    pub(super) fn within(
+        backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        problem: &Problem,
-        numerics: &Numerics,
+        (cells, scope): (Arc<FaceCells>, &Scope),
+        (problem, numerics): (&Problem, &Numerics),
         (time, steps): (f64, usize),
     ) -> Result<Self, IncompressibleError> {
         check(mesh, problem, numerics)?;
         let dirichlet_index = velocity_indices(mesh, problem);
         let place = (mesh, geometry);
-        let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
+        let is_cubic = numerics.convection == Convection::Cubic;
+        let faces = Faces::within(backend, place, cells, scope, is_cubic);
+        let within = (mesh, geometry, scope);
+        let flow = Flow::new(backend, within, faces, (problem, numerics), &dirichlet_index)?;
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
         let is_explicit = numerics.time_scheme == TimeScheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
@@ -313,13 +330,13 @@ impl<F: Real> Flow<F> {
     /// The flow at time 0 with its initial velocity as given.
     fn new(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        problem: &Problem,
-        numerics: &Numerics,
+        within: (&Mesh, &Geometry, &Scope),
+        faces: Faces<F>,
+        (problem, numerics): (&Problem, &Numerics),
         dirichlet_index: &[u32],
     ) -> Result<Self, IncompressibleError> {
+        let (mesh, geometry, scope) = within;
         let Problem { viscosity, conditions, .. } = problem;
-        let faces = Faces::new(backend, mesh, geometry, numerics.convection == Convection::Cubic);
         let spec = |k: usize| EquationSpec {
             what: "a velocity at the boundary",
             conditions: conditions.iter().map(FlowCondition::velocity_condition).collect(),
@@ -328,8 +345,7 @@ impl<F: Real> Flow<F> {
         };
         let momentum = TransportEquation::new(
             backend,
-            mesh,
-            geometry,
+            within,
             &faces,
             (*viscosity, numerics),
             (0..mesh.dimension).map(spec).collect(),
@@ -337,18 +353,22 @@ impl<F: Real> Flow<F> {
         let thermal = problem
             .thermal
             .as_ref()
-            .map(|thermal| Thermal::new(backend, (mesh, geometry), &faces, thermal, numerics));
-        let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
+            .map(|thermal| Thermal::new(backend, within, &faces, thermal, numerics));
+        let pressure = Pressure::new(backend, within, &faces, problem, numerics)?;
         let mut components = vec![];
         for k in 0..mesh.dimension {
             let start = (&problem.velocity[k], "the initial velocity");
-            components.push(TransportedField::new(backend, mesh, geometry, start)?);
+            components.push(TransportedField::new(backend, within, start)?);
         }
         let n_faces = mesh.n_faces();
         let thermal = thermal.transpose()?;
         let rates = thermal.iter().flat_map(|thermal| thermal.equation.diffusive_rates());
         let diffusion = momentum.diffusive_rates().iter().chain(rates).copied().fold(0.0, f64::max);
-        let step_bounds = StepBounds::new(mesh, geometry, problem, diffusion);
+        let diffusion = scope.largest(diffusion)?;
+        let step_bounds = match scope.is_of_rank() {
+            true => StepBounds::of_boundary(mesh, geometry, problem, diffusion),
+            false => StepBounds::new(mesh, geometry, problem, diffusion),
+        };
         Ok(Flow {
             backend: backend.clone(),
             boundary: FlowBoundary::new(
@@ -379,6 +399,7 @@ impl<F: Real> Flow<F> {
             pressure,
             numerics: numerics.clone(),
             clock: Clock::default(),
+            scope: scope.clone(),
         })
     }
 

@@ -138,14 +138,13 @@ impl PrescribedPressure {
 }
 
 impl StepBounds {
-    /// The bounds of a problem; `diffusion` is the largest diffusive rate.
-    pub(super) fn new(
+    /// The bounds of a problem by its boundary; `diffusion` is the largest diffusive rate.
+    pub(super) fn of_boundary(
         mesh: &Mesh,
         geometry: &Geometry,
         problem: &Problem,
         diffusion: f64,
     ) -> StepBounds {
-        let n = mesh.n_cells();
         let (mut walls, mut pressures) = (vec![], vec![]);
         for (patch, condition) in mesh.patches.iter().zip(&problem.conditions) {
             let faces: Vec<usize> = patch.faces.clone().collect();
@@ -174,14 +173,25 @@ impl StepBounds {
                 pressures.push(PrescribedPressure { value: value.clone(), points, centre });
             }
         }
+        StepBounds { walls, pressures, ..StepBounds::of_diffusion(diffusion) }
+    }
+
+    /// The bounds of a problem; `diffusion` is the largest diffusive rate.
+    pub(super) fn new(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        problem: &Problem,
+        diffusion: f64,
+    ) -> StepBounds {
+        let of_boundary = StepBounds::of_boundary(mesh, geometry, problem, diffusion);
+        let n = mesh.n_cells();
         let varies = depends_on_time(&problem.source);
         let force = sampled(&problem.source, &geometry.cell_centre, 0.0);
         let has_body = varies || force.iter().flatten().any(|component| *component != 0.0);
         let is_buoyant = problem.thermal.as_ref().is_some_and(|thermal| thermal.expansion != 0.0);
         // Sums over the faces of each cell only where they are read.
-        if !has_body && !is_buoyant && pressures.len() < 2 {
-            let (body, buoyancy, inverse_length) = (None, 0.0, 0.0);
-            return StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion };
+        if !has_body && !is_buoyant && of_boundary.pressures.len() < 2 {
+            return of_boundary;
         }
         let factors = cell_factors(mesh, geometry);
         let inverse_length = largest((0..n).map(|c| {
@@ -194,7 +204,7 @@ impl StepBounds {
             factors,
             varies,
         });
-        StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion }
+        StepBounds { body, buoyancy, inverse_length, ..of_boundary }
     }
 
     /// The bound by the largest diffusive rate alone.
@@ -212,6 +222,11 @@ impl StepBounds {
     /// The largest diffusive rate.
     pub(super) fn diffusion(&self) -> f64 {
         self.diffusion
+    }
+
+    /// Sets the largest diffusive rate.
+    pub(super) fn set_diffusion(&mut self, diffusion: f64) {
+        self.diffusion = diffusion;
     }
 
     /// The largest |u_b| |S| / V at time `t`.

@@ -26,7 +26,7 @@ use crate::case::{
     ThermalCase, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
-use crate::finite_volume::{Prescribed, widen};
+use crate::finite_volume::{Prescribed, Scope, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
     Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, Field, FlowCondition,
@@ -103,8 +103,14 @@ impl<F: Real> FlowRun<F> {
         let place = (mesh, geometry);
         let (run_backend, ranks) = (backend, case.run.ranks);
         let backend = if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
+        // Of several ranks each computes the data of its cells, where it can.
+        let scope = match ranks > 1 && numerics.is_discretized_by_ranks() {
+            true => Scope::of_boundary(mesh),
+            false => Scope::all(),
+        };
+        let given = (&problem, &numerics);
         let mut flow =
-            IncompressibleSolver::unprojected(&backend, place, &problem, &numerics, start.clock)?;
+            IncompressibleSolver::unprojected(&backend, place, &scope, given, start.clock)?;
         if let Some(target) = flow_case.mean_velocity {
             flow.prescribe_mean_velocity(place, target)?;
         }
@@ -131,7 +137,7 @@ impl<F: Real> FlowRun<F> {
         let mut averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
         let entries = if ranks == 1 { None } else { monitors.entries(&flow) };
-        let flow = Computation::new(ranks, run_backend, mesh, flow, entries)?;
+        let flow = Computation::new(ranks, run_backend, place, (flow, &problem), entries)?;
         flow.leave_averages_to_ranks(&mut averages)?;
         Ok(FlowRun {
             averages,

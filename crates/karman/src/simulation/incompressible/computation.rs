@@ -6,9 +6,10 @@ use super::ranks::{Ranks, Selection};
 use crate::backend::Backend;
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, State, StepReport,
+    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, Problem, State,
+    StepReport,
 };
-use crate::mesh::Mesh;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,20 +31,21 @@ pub(super) struct Computation<F: Real> {
 }
 
 impl<F: Real> Computation<F> {
-    /// A flow on `ranks` ranks, as [`Ranks::new`], whose monitors read `monitored`, or whole fields.
+    /// The flow of a problem on `ranks` ranks, as [`Ranks::new`], whose monitors read `monitored`, or whole fields.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
     pub(super) fn new(
         ranks: usize,
         backend: &Backend,
-        mesh: &Mesh,
-        mut whole: IncompressibleSolver<F>,
+        place: (&Mesh, &Geometry),
+        (mut whole, problem): (IncompressibleSolver<F>, &Problem),
         monitored: Option<Entries>,
     ) -> Result<Self, IncompressibleError> {
+        let (mesh, _) = place;
         let ranks = match ranks {
             1 => None,
-            ranks => Some(Ranks::new(ranks, backend, mesh, &whole)?),
+            ranks => Some(Ranks::new(ranks, backend, place, (&whole, problem))?),
         };
         let (mut selection, mut boundary_fluxes) = (None, None);
         if let Some(ranks) = &ranks {
@@ -243,9 +245,11 @@ impl<F: Real> Computation<F> {
         clock: [f64; 3],
     ) -> Result<(), IncompressibleError> {
         let whole = self.whole.get_mut().unwrap_or_else(PoisonError::into_inner);
-        whole.restore(read, clock)?;
-        self.is_current.store(true, Ordering::Relaxed);
-        self.ranks.as_ref().map_or(Ok(()), |ranks| ranks.restore(whole))
+        let Some(ranks) = &self.ranks else { return whole.restore(read, clock) };
+        ranks.restore(whole, read, clock)?;
+        whole.follow(&ranks.progress()?);
+        self.is_current.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Sets the force that keeps the mean velocity.

@@ -1,7 +1,8 @@
 //! A flow on several ranks with parts of the mesh: threads of this process, or processes of which this is one. They compute the bits of
 //! one rank.
 //!
-//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields.
+//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields. Of a collocated flow in time it has
+//! the data of the mesh at the boundary alone, as each rank computes those of its cells.
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
@@ -13,11 +14,11 @@ use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
     DerivedBuffers, DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver,
-    PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
+    PackedEntries, PartEntries, PartPlaces, Place, Problem, Progress, State, StepReport,
 };
 use crate::linear::SolverSetup;
-use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -65,14 +66,15 @@ pub(super) struct Selection {
 }
 
 impl<F: Real> Rank<F> {
-    /// The part of the flow `whole` on `mesh` that this rank computes, with its initial velocity projected.
+    /// The part of the flow `whole` of a problem that this rank computes, with its initial velocity projected.
     fn new(
         group: &Arc<dyn RankGroup>,
         backend: &Backend,
-        (mesh, ranges): (&Mesh, &Ranges<'_>),
-        whole: &IncompressibleSolver<F>,
+        (place, ranges): ((&Mesh, &Geometry), &Ranges<'_>),
+        (whole, problem): (&IncompressibleSolver<F>, &Problem),
     ) -> Result<Rank<F>, IncompressibleError> {
-        let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
+        let (mesh, _) = place;
+        let (mut flow, places) = whole.of_rank(backend, group, (place, ranges), problem)?;
         flow.project()?;
         flow.keep_mean_velocity()?;
         Ok(Rank {
@@ -87,7 +89,7 @@ impl<F: Real> Rank<F> {
 }
 
 impl<F: Real> Ranks<F> {
-    /// `count` ranks of the flow `whole` on `mesh`, which is on the host; they share the threads of `backend`, and compute on devices
+    /// `count` ranks of the flow `whole` of a problem, which is on the host; they share the threads of `backend`, and compute on devices
     /// of its kind. They project the initial velocity and correct it to the prescribed mean.
     ///
     /// # Errors
@@ -95,16 +97,16 @@ impl<F: Real> Ranks<F> {
     pub(super) fn new(
         count: usize,
         backend: &Backend,
-        mesh: &Mesh,
-        whole: &IncompressibleSolver<F>,
+        place: (&Mesh, &Geometry),
+        (whole, problem): (&IncompressibleSolver<F>, &Problem),
     ) -> Result<Self, IncompressibleError> {
-        let ranges = Ranges::new(mesh, count, HOST_CHUNK);
+        let ranges = Ranges::new(place.0, count, HOST_CHUNK);
         let processes = backend.processes().clone();
         let groups = processes.groups(count);
         let threads = (backend.threads() / groups.len()).max(1);
         let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, IncompressibleError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
-            own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
+            own.install(|| Rank::new(group, &own, (place, &ranges), (whole, problem)))
         })?;
         let own = ranks.iter().map(|rank| &rank.places);
         let places = if processes.count() == 1 {
@@ -338,18 +340,21 @@ impl<F: Real> Ranks<F> {
         Ok(State { arrays: gathered.collect(), clock })
     }
 
-    /// Continues from the state of the flow on the whole mesh.
+    /// Continues from a state of the flow on the whole mesh, of which `read` finds an array by name and length.
     ///
     /// # Errors
     /// As [`IncompressibleSolver::restore`].
     pub(super) fn restore(
         &self,
         whole: &IncompressibleSolver<F>,
+        mut read: impl FnMut(&str, usize) -> Vec<F>,
+        clock: [f64; 3],
     ) -> Result<(), IncompressibleError> {
-        let places = whole.stored().into_iter().map(|(name, place, _)| (name, place));
-        let places: BTreeMap<String, Place> = places.collect();
-        let State { arrays, clock } = whole.state()?;
-        let arrays: BTreeMap<String, Vec<F>> = arrays.into_iter().collect();
+        let (mut places, mut arrays) = (BTreeMap::new(), BTreeMap::new());
+        for (name, place, array) in whole.stored() {
+            arrays.insert(name.clone(), read(&name, array.len()));
+            places.insert(name, place);
+        }
         self.on_each(move |rank| {
             let of_part =
                 |name: &str, length: usize| rank.places.read(places[name], &arrays[name], length);
