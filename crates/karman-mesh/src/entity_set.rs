@@ -71,21 +71,25 @@ impl EntitySet {
         }
     }
 
+    /// The page of a number, its word there and its bit; none where the set does not have it.
+    fn found(&self, number: u32) -> Option<(usize, usize, u64)> {
+        let page = self.pages.get(number as usize / PAGE).copied().filter(|page| *page != NONE)?;
+        let (word, bit) = (number as usize % PAGE / 64, 1u64 << (number % 64));
+        let has_bit = self.bits[page as usize][word] & bit != 0;
+        has_bit.then_some((page as usize, word, bit))
+    }
+
     /// How many numbers of the set are below `number`; none where it is not in the set.
     pub fn place(&self, number: u32) -> Option<u32> {
-        let page = self.pages.get(number as usize / PAGE).copied().filter(|page| *page != NONE)?;
-        let bits = &self.bits[page as usize];
-        let (word, bit) = (number as usize % PAGE / 64, 1u64 << (number % 64));
-        if bits[word] & bit == 0 {
-            return None;
-        }
+        let (page, word, bit) = self.found(number)?;
+        let bits = &self.bits[page];
         let before: u32 = bits[..word].iter().map(|word| word.count_ones()).sum();
-        Some(self.first[page as usize] + before + (bits[word] & (bit - 1)).count_ones())
+        Some(self.first[page] + before + (bits[word] & (bit - 1)).count_ones())
     }
 
     /// Whether a number is in the set.
     pub fn contains(&self, number: u32) -> bool {
-        self.place(number).is_some()
+        self.found(number).is_some()
     }
 
     /// The numbers, ascending.

@@ -279,16 +279,15 @@ impl<F: Real> Faces<F> {
 
     /// The arrays of a mesh.
     pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
-        let cells = Arc::new(FaceCells::new(backend, mesh));
-        Self::within(backend, (mesh, geometry), cells, &Scope::all(), is_cubic)
+        Self::within(backend, (mesh, geometry), (None, &Scope::all()), is_cubic)
     }
 
-    /// As [`Faces::new`] for the faces and cells of a scope of a mesh whose connectivity is `cells`.
+    /// As [`Faces::new`] for the faces and cells of a scope; connectivity and kinds of the mesh are those of `like` where it is given, in another
+    /// scope of the same mesh.
     pub fn within(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        cells: Arc<FaceCells>,
-        scope: &Scope,
+        (like, scope): (Option<&Faces<F>>, &Scope),
         is_cubic: bool,
     ) -> Self {
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
@@ -303,10 +302,14 @@ impl<F: Real> Faces<F> {
             .map(|(chunk, ((skewness, delta), weight))| {
                 let mut kinds = FaceKinds::default();
                 for (k, weight) in weight.iter_mut().enumerate() {
-                    let face = FaceLine::new(mesh, geometry, chunk * CHUNK + k);
+                    let is_in_scope = scope.has_face(chunk * CHUNK + k);
                     // All faces determine the kinds.
+                    if !is_in_scope && like.is_some() {
+                        continue;
+                    }
+                    let face = FaceLine::new(mesh, geometry, chunk * CHUNK + k);
                     kinds.add(chunk * CHUNK + k, &face);
-                    if !scope.has_face(chunk * CHUNK + k) {
+                    if !is_in_scope {
                         continue;
                     }
                     *weight = face.weight;
@@ -318,8 +321,15 @@ impl<F: Real> Faces<F> {
             })
             .collect();
         weight.truncate(n_interior);
-        let is_unskewed = !kinds.iter().any(|kinds| kinds.has_skewed);
-        let is_orthogonal = !kinds.iter().any(|kinds| kinds.has_nonorthogonal);
+        let (is_unskewed, is_orthogonal, flat, cells) = match like {
+            Some(of) => (of.is_unskewed, of.is_orthogonal, of.flat.clone(), of.cells.clone()),
+            None => (
+                !kinds.iter().any(|kinds| kinds.has_skewed),
+                !kinds.iter().any(|kinds| kinds.has_nonorthogonal),
+                flat_cells(mesh, geometry),
+                Arc::new(FaceCells::new(backend, mesh)),
+            ),
+        };
         let limited: Vec<(usize, Vector)> =
             kinds.into_iter().flat_map(|kinds| kinds.limited).collect();
         let at = |values: &[f64], face: usize| [0, 1, 2].map(|k| values[k * n_faces + face]);
@@ -335,7 +345,6 @@ impl<F: Real> Faces<F> {
         let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
         let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
         let most_corrected = largest_corrected_skewness(mesh.dimension);
-        let flat = flat_cells(mesh, geometry);
         let is_flat = |cell: usize| flat.binary_search(&cell).is_ok();
         let is_limited = !flat.is_empty() || cell_skewness.iter().any(|s| *s > most_corrected);
         let limited_skewness = is_limited.then(|| {

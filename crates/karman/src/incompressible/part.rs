@@ -101,7 +101,7 @@ impl<F: Real> IncompressibleSolver<F> {
             false => {
                 let cells = (own.start as u32..own.end as u32).into_par_iter();
                 let scope = &Scope::around(place.0, cells).of_rank(group.clone());
-                let within = (faces.cells.clone(), scope);
+                let within = (Some(faces), scope);
                 let clock = (clock.time, clock.steps);
                 let host = &self.flow.backend;
                 Some(Self::within(host, place, within, (problem, numerics), clock)?)

@@ -26,9 +26,7 @@ use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{Faces, Scope, narrow, narrow_slice};
 use crate::linear::SolverSetup;
 use crate::mesh::{Geometry, Mesh};
-use crate::operators::FaceCells;
 use crate::real::Real;
-use std::sync::Arc;
 
 /// Solver of an incompressible flow on a backend.
 pub struct IncompressibleSolver<F: Real> {
@@ -85,15 +83,14 @@ impl<F: Real> IncompressibleSolver<F> {
         (problem, numerics): (&Problem, &Numerics),
         clock: (f64, usize),
     ) -> Result<Self, IncompressibleError> {
-        let cells = Arc::new(FaceCells::new(backend, place.0));
-        Self::within(backend, place, (cells, scope), (problem, numerics), clock)
+        Self::within(backend, place, (None, scope), (problem, numerics), clock)
     }
 
-    /// As [`IncompressibleSolver::unprojected`], with the connectivity of the mesh.
+    /// As [`IncompressibleSolver::unprojected`], with the connectivity of the mesh and the kinds of its faces where they are known.
     pub(super) fn within(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        (cells, scope): (Arc<FaceCells>, &Scope),
+        (like, scope): (Option<&Faces<F>>, &Scope),
         (problem, numerics): (&Problem, &Numerics),
         (time, steps): (f64, usize),
     ) -> Result<Self, IncompressibleError> {
@@ -101,7 +98,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let dirichlet_index = velocity_indices(mesh, problem);
         let place = (mesh, geometry);
         let is_cubic = numerics.convection == Convection::Cubic;
-        let faces = Faces::within(backend, place, cells, scope, is_cubic);
+        let faces = Faces::within(backend, place, (like, scope), is_cubic);
         let within = (mesh, geometry, scope);
         let flow = Flow::new(backend, within, faces, (problem, numerics), &dirichlet_index)?;
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;

@@ -29,9 +29,9 @@ use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, Scope, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, Field, FlowCondition,
-    IncompressibleSolver, Numerics, Place, PrescribedVector, Problem, ReferenceSpeed, StepReport,
-    ThermalProblem,
+    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, Entries, Field,
+    FlowCondition, IncompressibleSolver, Numerics, Place, PrescribedVector, Problem,
+    ReferenceSpeed, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -40,7 +40,7 @@ use crate::real::Real;
 use crate::summary::{
     FlowSummary, IncompressibleSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary,
 };
-use computation::Computation;
+use computation::{Computation, Reader};
 use growth::GROWTH_ARRAY;
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
@@ -136,7 +136,10 @@ impl<F: Real> FlowRun<F> {
             .map(|bounds| (numerics.convection, bounds));
         let mut averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
-        let entries = if ranks == 1 { None } else { monitors.entries(&flow) };
+        let entries = match ranks {
+            1 => vec![],
+            _ => entries(case, &monitors, (&backend, &flow), place),
+        };
         let flow = Computation::new(ranks, run_backend, place, (flow, &problem), entries)?;
         flow.leave_averages_to_ranks(&mut averages)?;
         Ok(FlowRun {
@@ -158,6 +161,25 @@ impl<F: Real> FlowRun<F> {
     fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
         Ok(widen(&self.backend, buffer)?)
     }
+}
+
+/// The entries of the flow on the whole mesh that monitors and output read, where they do not read whole fields.
+fn entries<F: Real>(
+    case: &Case,
+    monitors: &Monitors<F>,
+    (backend, flow): (&Backend, &IncompressibleSolver<F>),
+    place: (&Mesh, &Geometry),
+) -> Vec<(Reader, Entries)> {
+    let mut entries = vec![(Reader::Recirculations, monitors.recirculation_entries(flow))];
+    let of_steps = monitors.entries(flow).map(|of_steps| (Reader::Monitors, of_steps));
+    entries.extend(of_steps);
+    let of_lines = monitors.line_entries(flow).into_iter().enumerate();
+    entries.extend(of_lines.map(|(line, entries)| (Reader::Line(line), entries)));
+    for surface in &case.output.surfaces {
+        let found = surface::entries(backend, flow, place, surface);
+        entries.extend(found.map(|found| (Reader::Surface(surface.name.clone()), found)));
+    }
+    entries
 }
 
 /// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
@@ -314,7 +336,7 @@ impl<F: Real> Equation for FlowRun<F> {
             return Ok(nothing);
         }
         let level = self.flow.level()?;
-        let mut flow = self.flow.monitored()?;
+        let mut flow = self.flow.fields_for(&Reader::Monitors)?;
         let monitored = self.monitors.evaluate(&self.backend, &mut flow, level)?;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
@@ -357,7 +379,7 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let level = self.flow.level()?;
-        let flow = self.flow.fields()?;
+        let flow = self.flow.fields_for(&Reader::Line(line))?;
         self.monitors.line(&self.backend, &flow, line, level)
     }
 
@@ -367,7 +389,7 @@ impl<F: Real> Equation for FlowRun<F> {
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
         let level = self.flow.level()?;
-        let flow = self.flow.fields()?;
+        let flow = self.flow.fields_for(&Reader::Surface(surface.name.clone()))?;
         surface::sample(&self.backend, &flow, place, surface, level)
     }
 
@@ -475,8 +497,11 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
-        let flow = match self.last.is_none() || self.monitors.have_recirculations() {
+        let flow = match self.last.is_none() {
             true => self.flow.fields()?,
+            false if self.monitors.have_recirculations() => {
+                self.flow.fields_for(&Reader::Recirculations)?
+            }
             false => self.flow.data(),
         };
         let diagnostics = match &self.last {

@@ -11,6 +11,7 @@ use crate::incompressible::{
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,16 +23,30 @@ pub(super) struct Computation<F: Real> {
     is_current: AtomicBool,
     /// None of a run on one rank.
     ranks: Option<Ranks<F>>,
-    /// Of several ranks the entries that monitors read, where these do not read whole fields.
-    monitored: Option<Selection>,
-    /// Of several ranks the fluxes through the boundary.
-    boundary_fluxes: Option<Selection>,
+    /// Of several ranks the entries that monitors and output read.
+    selections: BTreeMap<Reader, Selection>,
     /// That of the run; `whole` is on its host threads where there are ranks.
     backend: Backend,
 }
 
+/// What reads entries of the flow on the whole mesh.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reader {
+    /// Probes and loads, after each step.
+    Monitors,
+    /// The line of a number.
+    Line(usize),
+    /// Separation and reattachment.
+    Recirculations,
+    /// The surface of a name.
+    Surface(String),
+    /// The check of backflow: fluxes through the boundary.
+    BoundaryFluxes,
+}
+
 impl<F: Real> Computation<F> {
-    /// The flow of a problem on `ranks` ranks, as [`Ranks::new`], whose monitors read `monitored`, or whole fields.
+    /// The flow of a problem on `ranks` ranks, as [`Ranks::new`], with the entries that
+    /// those read which do not read whole fields.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
@@ -40,29 +55,30 @@ impl<F: Real> Computation<F> {
         backend: &Backend,
         place: (&Mesh, &Geometry),
         (mut whole, problem): (IncompressibleSolver<F>, &Problem),
-        monitored: Option<Entries>,
+        mut entries: Vec<(Reader, Entries)>,
     ) -> Result<Self, IncompressibleError> {
         let (mesh, _) = place;
         let ranks = match ranks {
             1 => None,
             ranks => Some(Ranks::new(ranks, backend, place, (&whole, problem))?),
         };
-        let (mut selection, mut boundary_fluxes) = (None, None);
+        let mut selections = BTreeMap::new();
         if let Some(ranks) = &ranks {
             whole.follow(&ranks.progress()?);
             if let Some(setup) = ranks.pressure_setup()? {
                 whole.set_pressure_setup(setup);
             }
-            selection = monitored.map(|entries| ranks.select(entries)).transpose()?;
             let fluxes = Entries::of_fluxes(mesh.n_interior_faces()..mesh.n_faces());
-            boundary_fluxes = Some(ranks.select(fluxes)?);
+            entries.push((Reader::BoundaryFluxes, fluxes));
+            for (reader, entries) in entries {
+                selections.insert(reader, ranks.select(entries)?);
+            }
         }
         Ok(Computation {
             whole: Mutex::new(whole),
             is_current: AtomicBool::new(ranks.is_none()),
             ranks,
-            monitored: selection,
-            boundary_fluxes,
+            selections,
             backend: backend.clone(),
         })
     }
@@ -94,37 +110,21 @@ impl<F: Real> Computation<F> {
         Ok(whole)
     }
 
-    /// The flow on the whole mesh with the entries of a selection, or with its fields where there is none.
-    fn with(
+    /// The flow on the whole mesh with the entries that a reader needs, or with its fields where it needs these.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn fields_for(
         &self,
-        selection: Option<&Selection>,
+        reader: &Reader,
     ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
+        let selection = self.selections.get(reader);
         let (Some(ranks), Some(selection)) = (&self.ranks, selection) else { return self.fields() };
         let mut whole = self.data();
         if !self.is_current.load(Ordering::Relaxed) {
             ranks.gather(selection, &mut whole)?;
         }
         Ok(whole)
-    }
-
-    /// The flow on the whole mesh with the entries that monitors read.
-    ///
-    /// # Errors
-    /// [`IncompressibleError::Backend`] where a rank failed.
-    pub(super) fn monitored(
-        &self,
-    ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
-        self.with(self.monitored.as_ref())
-    }
-
-    /// The flow on the whole mesh with the fluxes through its boundary.
-    ///
-    /// # Errors
-    /// [`IncompressibleError::Backend`] where a rank failed.
-    pub(super) fn with_boundary_fluxes(
-        &self,
-    ) -> Result<MutexGuard<'_, IncompressibleSolver<F>>, IncompressibleError> {
-        self.with(self.boundary_fluxes.as_ref())
     }
 
     /// The values of a field in all cells.

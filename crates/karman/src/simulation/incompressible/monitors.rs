@@ -86,6 +86,13 @@ impl<F: Real> Points<F> {
         Points { functionals, is_inside }
     }
 
+    /// Adds the entries from which the values are computed.
+    fn add_entries(&self, flow: &IncompressibleSolver<F>, entries: &mut Entries) {
+        for (field, functionals) in &self.functionals {
+            flow.add_functionals(*field, functionals, entries);
+        }
+    }
+
     /// Names and values at all points; NaN outside the mesh.
     fn values(
         &mut self,
@@ -173,14 +180,29 @@ impl<F: Real> Monitors<F> {
             return None;
         }
         let mut entries = Entries::default();
-        for (field, functionals) in &self.at_probes.functionals {
-            flow.add_functionals(*field, functionals, &mut entries);
-        }
+        self.at_probes.add_entries(flow, &mut entries);
         if let Some(heat) = &self.heat {
             flow.add_functionals(Field::Temperature, &heat.functionals, &mut entries);
         }
         self.patches.iter().for_each(|patch| flow.add_loads(&patch.faces, &mut entries));
         Some(entries)
+    }
+
+    /// As [`Monitors::entries`] for the values along each line.
+    pub(super) fn line_entries(&self, flow: &IncompressibleSolver<F>) -> Vec<Entries> {
+        let of_line = |points: &Points<F>| {
+            let mut entries = Entries::default();
+            points.add_entries(flow, &mut entries);
+            entries
+        };
+        self.lines.iter().map(of_line).collect()
+    }
+
+    /// As [`Monitors::entries`] for separation and reattachment along lines.
+    pub(super) fn recirculation_entries(&self, flow: &IncompressibleSolver<F>) -> Entries {
+        let mut entries = Entries::default();
+        self.recirculations.iter().for_each(|line| line.points.add_entries(flow, &mut entries));
+        entries
     }
 
     /// Takes the records of coefficients in time of monitors of the same case.

@@ -9,10 +9,31 @@ use crate::finite_volume::Functionals;
 use crate::incompressible::descriptor::{
     PRESSURE, PRESSURE_COEFFICIENT, TEMPERATURE, WALL_SHEAR_STRESS, Y_PLUS,
 };
-use crate::incompressible::{Field, IncompressibleSolver};
+use crate::incompressible::{Entries, Field, IncompressibleSolver, LoadedFaces};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+
+/// The entries of the arrays of `flow`, on the host, from which the fields of a surface are computed; none where these are whole arrays, as
+/// of fluxes as unknowns.
+pub(super) fn entries<F: Real>(
+    host: &Backend,
+    flow: &IncompressibleSolver<F>,
+    (mesh, geometry): (&Mesh, &Geometry),
+    surface: &Surface,
+) -> Option<Entries> {
+    if !flow.has_velocity_gradients() {
+        return None;
+    }
+    let faces = faces_of(mesh, &surface.patches);
+    let mut entries = Entries::default();
+    for functionals in flow.temperature_at_faces(mesh, geometry, &faces).into_iter().flatten() {
+        let functionals = Functionals::new(host, &functionals);
+        flow.add_functionals(Field::Temperature, &functionals, &mut entries);
+    }
+    flow.add_loads(&LoadedFaces::new(host, faces), &mut entries);
+    Some(entries)
+}
 
 /// The fields of a surface; `level` is subtracted from the pressure.
 pub(super) fn sample<F: Real>(

@@ -3,7 +3,7 @@
 //! 64th step after them. At the end of a run, temperatures outside the range of their initial and boundary values.
 
 use super::super::SimulationError;
-use super::computation::Computation;
+use super::computation::{Computation, Reader};
 use super::growth::{Growth, SpeedGrowth};
 use crate::finite_volume::{BoundaryCondition, Prescribed};
 use crate::incompressible::limits::{CourantLimits, has_outlet};
@@ -145,7 +145,7 @@ impl FlowWarnings {
             }
         }
         if !self.warned_backflow && has_outlet(&self.conditions) {
-            let flow = flow.with_boundary_fluxes()?;
+            let flow = flow.fields_for(&Reader::BoundaryFluxes)?;
             let (entering, through) = flow.backflow(mesh, &self.conditions)?;
             let worst = entering.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((patch, entering)) = worst.filter(|(_, flow)| *flow > BACKFLOW * through) {
