@@ -82,7 +82,7 @@ pub use gather::Gather;
 pub use group::{Group as RankGroup, Processes};
 pub use halo::Halo;
 pub use host::{converted, converted_slice, for_each_entity};
-pub use host_memory::{LargeFromSystem, return_large_arrays};
+pub use host_memory::return_large_arrays;
 pub use kind::{BackendError, BackendKind};
 pub use local::Local;
 #[cfg(not(feature = "device"))]

@@ -11,15 +11,13 @@ mod progress;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-#[cfg(feature = "mimalloc")]
-use karman::backend::LargeFromSystem;
 use processes::Started;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
-static ALLOCATOR: LargeFromSystem<mimalloc::MiMalloc> = LargeFromSystem(mimalloc::MiMalloc);
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     karman::backend::return_large_arrays();

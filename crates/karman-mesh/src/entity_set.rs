@@ -10,7 +10,7 @@ const PAGE: usize = 64 * WORDS;
 /// A set of numbers of entities. Memory: 68 bytes for each 512 consecutive numbers of which one is in the set, 4 for the others
 /// up to the largest.
 #[derive(Default)]
-pub struct EntitySet {
+pub(crate) struct EntitySet {
     /// The page of each 512 numbers, or [`NONE`].
     pages: Vec<u32>,
     /// One bit a number.
@@ -21,7 +21,7 @@ pub struct EntitySet {
 
 impl EntitySet {
     /// The set of some numbers, in any order and any number of times.
-    pub fn of(numbers: impl ParallelIterator<Item = u32>) -> EntitySet {
+    pub(crate) fn of(numbers: impl ParallelIterator<Item = u32>) -> EntitySet {
         let with = |mut set: EntitySet, number| {
             set.insert(number);
             set
@@ -80,7 +80,7 @@ impl EntitySet {
     }
 
     /// How many numbers of the set are below `number`; none where it is not in the set.
-    pub fn place(&self, number: u32) -> Option<u32> {
+    pub(crate) fn place(&self, number: u32) -> Option<u32> {
         let (page, word, bit) = self.found(number)?;
         let bits = &self.bits[page];
         let before: u32 = bits[..word].iter().map(|word| word.count_ones()).sum();
@@ -88,12 +88,12 @@ impl EntitySet {
     }
 
     /// Whether a number is in the set.
-    pub fn contains(&self, number: u32) -> bool {
+    pub(crate) fn contains(&self, number: u32) -> bool {
         self.found(number).is_some()
     }
 
     /// The numbers, ascending.
-    pub fn to_vec(&self) -> Vec<u32> {
+    pub(crate) fn to_vec(&self) -> Vec<u32> {
         let pages = self.pages.par_iter().enumerate().filter(|(_, place)| **place != NONE);
         let numbers = pages.flat_map_iter(|(page, place)| {
             let words = self.bits[*place as usize].iter().enumerate();

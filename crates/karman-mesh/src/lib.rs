@@ -6,7 +6,7 @@ pub mod check;
 pub mod components;
 mod connectivity;
 pub mod edges;
-pub mod entity_set;
+mod entity_set;
 pub mod error;
 pub mod files;
 pub mod generate;

@@ -4,7 +4,6 @@ use super::{Found, Measured, RanksPlan, RanksTest, median};
 use crate::BenchError;
 use crate::flow::{WARM_UP, cavity, hexahedron_mesh, step_length};
 use karman::backend::{Backend, HOST_CHUNK};
-use karman::finite_volume::Scope;
 use karman::incompressible::{Arrangement, IncompressibleSolver};
 use karman::mesh::partition::Ranges;
 use std::time::Instant;
@@ -30,8 +29,8 @@ pub(super) fn measure(
                 IncompressibleSolver::<f64>::unprojected(
                     &host,
                     place,
-                    &Scope::of_boundary(&mesh),
-                    (&problem, &numerics),
+                    &problem,
+                    &numerics,
                     (0.0, 0),
                 )
             })?),
@@ -42,8 +41,7 @@ pub(super) fn measure(
                     backend, &mesh, &geometry, &problem, &numerics,
                 )?,
                 Some((whole, group)) => {
-                    let (mut flow, _) =
-                        whole.of_rank(backend, group, (place, &ranges), &problem)?;
+                    let (mut flow, _) = whole.of_rank(backend, group, (&mesh, &ranges))?;
                     flow.project()?;
                     flow
                 }

@@ -101,6 +101,8 @@ impl<F: Real> CompressibleSolver<F> {
             let terms = source_terms(place, (own, most_points(whole.mesh)), sources);
             TimeDependentData::new(backend, "source", VARIABLES * own, terms)
         });
+        // A rank that fails takes part in no exchange.
+        let source = source.transpose()?;
         let is_fused = numerics.is_fused(problem.viscous.is_some(), backend.device().is_some());
         let fused = is_fused.then(|| {
             let has_rows = has_rows(whole.mesh, stencils.terms, numerics);
@@ -149,7 +151,7 @@ impl<F: Real> CompressibleSolver<F> {
             gamma: problem.gamma,
             numerics: *numerics,
             polynomials,
-            source: source.transpose()?,
+            source,
             fused,
             stencil_sizes,
         };

@@ -2,10 +2,10 @@
 //! their face; the equation of each face for the gradients of its cells. [`diffusion`](super::diffusion) has the formulas.
 
 use super::boundary::{BoundaryFaces, Kind};
-use super::scope::Scope;
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
 use crate::mesh::gradient_stencil::CorrectedFlux;
 use crate::mesh::{Geometry, Mesh, index_of};
+use rayon::prelude::*;
 
 type Vector = [f64; 3];
 
@@ -158,8 +158,6 @@ pub struct CellScheme<'a> {
     pub(super) conductivity: &'a [f64],
     pub(super) boundary: &'a BoundaryFaces,
     pub(super) corrected: bool,
-    /// The cells and faces whose arrays it computes.
-    pub(super) scope: Scope,
 }
 
 impl<'a> CellScheme<'a> {
@@ -171,13 +169,7 @@ impl<'a> CellScheme<'a> {
         boundary: &'a BoundaryFaces,
         corrected: bool,
     ) -> Self {
-        CellScheme { mesh, geometry, conductivity, boundary, corrected, scope: Scope::all() }
-    }
-
-    /// The scheme with arrays of the cells and faces of a scope, 0 elsewhere.
-    #[must_use]
-    pub fn within(self, scope: &Scope) -> Self {
-        CellScheme { scope: scope.clone(), ..self }
+        CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 
     /// Whether fluxes have the non-orthogonal correction.
@@ -196,7 +188,7 @@ impl<'a> CellScheme<'a> {
             let flux = self.boundary_flux(face, self.corrected);
             if flux.implicit { flux.conductance } else { 0.0 }
         };
-        self.scope.face_values(self.mesh, of_face)
+        (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
 
     /// The conductances of a projection in 3D, a max(1, tan θ) max(1, κ) of interior faces, θ the non-orthogonality angle and κ the
@@ -210,10 +202,9 @@ impl<'a> CellScheme<'a> {
         conductances: &[f64],
         bound_ratio: &[f64],
     ) -> Option<Vec<f64>> {
-        let of_face = |face: usize| {
-            let conductance = conductances[face];
+        let of_face = |(face, conductance): (usize, &f64)| {
             if face >= self.mesh.n_interior_faces() {
-                return conductance;
+                return *conductance;
             }
             let of_cells = [self.mesh.face_left[face], self.mesh.face_right[face]];
             let [left, right] = of_cells.map(|cell| bound_ratio[cell as usize]);
@@ -222,7 +213,8 @@ impl<'a> CellScheme<'a> {
         if self.mesh.dimension == 2 {
             return None;
         }
-        let scaled = self.scope.face_values(self.mesh, of_face);
+        let indexed = conductances.par_iter().enumerate().with_min_len(1024);
+        let scaled: Vec<f64> = indexed.map(of_face).collect();
         (scaled != conductances).then_some(scaled)
     }
 

@@ -137,8 +137,7 @@ fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> 
 
 /// Face coefficients are computed where they are needed: stored, they would take 88 bytes a face.
 impl CellScheme<'_> {
-    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal; of a part the rows of its own cells. Rows of cells out of scope
-    /// are empty.
+    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal; of a part the rows of its own cells.
     /// `conductances`: a, `[n_faces]`.
     ///
     /// # Errors
@@ -150,9 +149,6 @@ impl CellScheme<'_> {
         let other = |c: usize, f: usize| mesh.face_left[f] ^ mesh.face_right[f] ^ c as u32;
         // With two layers of cells between periodic patches two faces join the same cells.
         let length = |c: usize| {
-            if !self.scope.has_cell(c) {
-                return 0;
-            }
             let inner = || faces(c).filter(|f| *f < n_interior);
             let again =
                 |(k, f): &(usize, usize)| inner().take(*k).any(|g| other(c, g) == other(c, *f));
@@ -164,9 +160,6 @@ impl CellScheme<'_> {
             1 + inner().count() - repeated
         };
         CsrMatrix::from_rows(mesh.cell_count.owned, n, length, |c, columns, values| {
-            if columns.is_empty() {
-                return;
-            }
             let mut diagonal = 0.0;
             let mut k = 1;
             for f in faces(c) {
@@ -225,13 +218,20 @@ impl CellScheme<'_> {
 
     fn correction_with(&self, stencils: GradientStencils) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
-        let tangential = self.scope.face_vectors(self.mesh, |f| match f < n_interior {
-            true => self.interior_flux(f, true).tangential,
-            false => self.boundary_flux(f, true).tangential,
-        });
-        let mut left_weight = self.scope.face_values(self.mesh, |f| match f < n_interior {
-            true => self.interior_flux(f, true).left_weight,
-            false => 0.0,
+        let mut tangential = vec![0.0; 3 * n_faces];
+        let mut left_weight = vec![0.0; n_faces];
+        let (x, rest) = tangential.split_at_mut(n_faces);
+        let (y, z) = rest.split_at_mut(n_faces);
+        let faces = x.par_iter_mut().zip(y).zip(z).zip(&mut left_weight).enumerate();
+        faces.with_min_len(1024).for_each(|(f, (((x, y), z), weight))| {
+            let tangential = if f < n_interior {
+                let flux = self.interior_flux(f, true);
+                *weight = flux.left_weight;
+                flux.tangential
+            } else {
+                self.boundary_flux(f, true).tangential
+            };
+            [*x, *y, *z] = tangential;
         });
         left_weight.truncate(n_interior);
         let faces = n_interior..n_faces;

@@ -16,7 +16,6 @@
 
 use super::cell_scheme::{LEAST_COSINE, limiter};
 use super::mesh_view::{CellFaces, FaceView, Vectors};
-use super::scope::Scope;
 use super::{narrow, narrow_slice};
 use crate::backend::{Backend, Buffer};
 use crate::mesh::check::flat_cells;
@@ -94,7 +93,7 @@ fn largest_corrected_skewness(dimension: usize) -> f64 {
 const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 
 /// Σ |x_f − x_i| |S| / V of each cell.
-fn cell_skewness(mesh: &Mesh, geometry: &Geometry, scope: &Scope, skewness: &[f64]) -> Vec<f64> {
+fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64> {
     let n_faces = mesh.n_faces();
     let of_cell = |cell: usize| {
         let term = |item: &u32| {
@@ -105,7 +104,7 @@ fn cell_skewness(mesh: &Mesh, geometry: &Geometry, scope: &Scope, skewness: &[f6
         let sum = mesh.cell_to_faces.of(cell).iter().map(term).fold(0.0, |a, b| a + b);
         sum / geometry.cell_volume[cell]
     };
-    scope.cell_values(mesh, of_cell)
+    (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
 }
 
 impl<F: Real> BlendedCells<F> {
@@ -279,17 +278,6 @@ impl<F: Real> Faces<F> {
 
     /// The arrays of a mesh.
     pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
-        Self::within(backend, (mesh, geometry), (None, &Scope::all()), is_cubic)
-    }
-
-    /// As [`Faces::new`] for the faces and cells of a scope; connectivity and kinds of the mesh are those of `like` where it is given, in another
-    /// scope of the same mesh.
-    pub fn within(
-        backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        (like, scope): (Option<&Faces<F>>, &Scope),
-        is_cubic: bool,
-    ) -> Self {
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
         let mut weight = vec![0.0; n_faces];
         let mut skewness = vec![0.0; 3 * n_faces];
@@ -302,17 +290,9 @@ impl<F: Real> Faces<F> {
             .map(|(chunk, ((skewness, delta), weight))| {
                 let mut kinds = FaceKinds::default();
                 for (k, weight) in weight.iter_mut().enumerate() {
-                    let is_in_scope = scope.has_face(chunk * CHUNK + k);
-                    // All faces determine the kinds.
-                    if !is_in_scope && like.is_some() {
-                        continue;
-                    }
                     let face = FaceLine::new(mesh, geometry, chunk * CHUNK + k);
-                    kinds.add(chunk * CHUNK + k, &face);
-                    if !is_in_scope {
-                        continue;
-                    }
                     *weight = face.weight;
+                    kinds.add(chunk * CHUNK + k, &face);
                     for i in 0..3 {
                         (skewness[i][k], delta[i][k]) = (face.bounded_skewness[i], face.delta[i]);
                     }
@@ -321,45 +301,41 @@ impl<F: Real> Faces<F> {
             })
             .collect();
         weight.truncate(n_interior);
-        let (is_unskewed, is_orthogonal, flat, cells) = match like {
-            Some(of) => (of.is_unskewed, of.is_orthogonal, of.flat.clone(), of.cells.clone()),
-            None => (
-                !kinds.iter().any(|kinds| kinds.has_skewed),
-                !kinds.iter().any(|kinds| kinds.has_nonorthogonal),
-                flat_cells(mesh, geometry),
-                Arc::new(FaceCells::new(backend, mesh)),
-            ),
-        };
+        let is_unskewed = !kinds.iter().any(|kinds| kinds.has_skewed);
+        let is_orthogonal = !kinds.iter().any(|kinds| kinds.has_nonorthogonal);
         let limited: Vec<(usize, Vector)> =
             kinds.into_iter().flat_map(|kinds| kinds.limited).collect();
-        let at = |values: &[f64], face: usize| [0, 1, 2].map(|k| values[k * n_faces + face]);
         let limited_delta = (!limited.is_empty()).then(|| {
-            let mut whole = scope.face_vectors(mesh, |face| at(&delta, face));
-            for (face, d) in limited.iter().filter(|(face, _)| scope.has_face(*face)) {
+            let mut whole = delta.clone();
+            for (face, d) in &limited {
                 (0..3).for_each(|k| whole[k * n_faces + face] = d[k]);
             }
             narrow(backend, whole)
         });
+        let cells = Arc::new(FaceCells::new(backend, mesh));
         cells.neighbours(backend);
-        let cell_skewness = cell_skewness(mesh, geometry, scope, &skewness);
+        let cell_skewness = cell_skewness(mesh, geometry, &skewness);
         let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
         let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
         let most_corrected = largest_corrected_skewness(mesh.dimension);
+        let flat = flat_cells(mesh, geometry);
         let is_flat = |cell: usize| flat.binary_search(&cell).is_ok();
         let is_limited = !flat.is_empty() || cell_skewness.iter().any(|s| *s > most_corrected);
         let limited_skewness = is_limited.then(|| {
-            let limited = |face: usize| {
-                let skewness = at(&skewness, face);
-                if face >= n_interior {
-                    return skewness;
+            let mut limited = skewness.clone();
+            let faces = component_chunks(&mut limited).enumerate();
+            faces.for_each(|(chunk, [x, y, z])| {
+                let chunks = x.iter_mut().zip(y).zip(z).zip(chunk * CHUNK..n_interior);
+                for (((x, y), z), face) in chunks {
+                    let [l, r] = [mesh.face_left[face], mesh.face_right[face]].map(|c| c as usize);
+                    let larger = cell_skewness[l].max(cell_skewness[r]);
+                    let is_flat = is_flat(l) || is_flat(r);
+                    let most = if is_flat { FLAT_CORRECTED_SKEWNESS } else { most_corrected };
+                    let share = (most / larger).min(1.0);
+                    [*x, *y, *z] = [*x * share, *y * share, *z * share];
                 }
-                let [l, r] = [mesh.face_left[face], mesh.face_right[face]].map(|c| c as usize);
-                let larger = cell_skewness[l].max(cell_skewness[r]);
-                let most =
-                    if is_flat(l) || is_flat(r) { FLAT_CORRECTED_SKEWNESS } else { most_corrected };
-                skewness.map(|o| o * (most / larger).min(1.0))
-            };
-            narrow(backend, scope.face_vectors(mesh, limited))
+            });
+            narrow(backend, limited)
         });
         Faces {
             skewed,
@@ -369,7 +345,7 @@ impl<F: Real> Faces<F> {
             weight: narrow(backend, weight),
             skewness: narrow(backend, skewness),
             delta: narrow(backend, delta),
-            area: narrow(backend, scope.face_vectors(mesh, |face| geometry.area_vector_of(face))),
+            area: narrow_slice(backend, &geometry.face_area_vector),
             volume: narrow_slice(backend, &geometry.cell_volume),
             is_unskewed,
             is_cubic,

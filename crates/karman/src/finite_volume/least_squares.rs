@@ -5,7 +5,6 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::DiffusionError;
 use super::boundary::{Kind, PartValues};
 use super::cell_scheme::{CellScheme, FaceEquation};
 use super::functional::Functional;
@@ -402,15 +401,12 @@ impl CellScheme<'_> {
         let of_task = |(range, mut own, ratios): (Range<usize>, [&mut [f64]; 3], &mut [f64])| {
             let mut part = StencilPart { cells: range.clone(), ..StencilPart::default() };
             for (cell, ratio) in range.zip(ratios) {
-                let row = split_off(&mut own, self.mesh.cell_to_faces.of(cell).len());
-                if !self.scope.has_cell(cell) {
-                    continue;
-                }
                 let stencil = self.stencil(cell, purpose);
                 let fit = &stencil.fit;
                 *ratio = fit.bound_ratio;
                 part.dropped += usize::from(fit.dropped > 0);
                 part.limited += usize::from(fit.limiter < 1.0);
+                let row = split_off(&mut own, self.mesh.cell_to_faces.of(cell).len());
                 fill_row(row, &fit.weights);
                 if !fit.further.is_empty() {
                     part.widened.push(stencil);
@@ -468,24 +464,20 @@ impl CellScheme<'_> {
                     let length = stencil.map_or(n_faces, |stencil| stencil.fit.weights.len());
                     let (own_items, rest) = items.split_at_mut(length);
                     let row = split_off(&mut planes, length);
-                    items = rest;
-                    first += length as u32;
-                    *offset = first;
-                    let of_faces_of_cell = first_of_faces;
-                    first_of_faces += n_faces;
-                    if !self.scope.has_cell(cell) {
-                        continue;
-                    }
                     let further = stencil.map_or(&[][..], |stencil| &stencil.fit.further);
                     let all = self.items(cell, further);
                     own_items.iter_mut().zip(all).for_each(|(to, item)| *to = item);
                     match stencil {
                         Some(stencil) => fill_row(row, &stencil.fit.weights),
                         None => row.into_iter().enumerate().for_each(|(k, to)| {
-                            let from = k * n_of_faces + of_faces_of_cell;
+                            let from = k * n_of_faces + first_of_faces;
                             to.copy_from_slice(&of_faces[from..from + n_faces]);
                         }),
                     }
+                    first += length as u32;
+                    first_of_faces += n_faces;
+                    *offset = first;
+                    items = rest;
                 }
             },
         );
@@ -501,17 +493,10 @@ impl CellScheme<'_> {
     /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
     /// between opposite faces with prescribed values has the gradient 0, so that its upstream value is that of the cell: extrapolated
     /// across a gap of one cell, a jet gains energy (decision 21). So have the `flat` cells among cells of other sizes and their face
-    /// neighbours (decision 32). All ranks of the scope call it.
-    ///
-    /// # Errors
-    /// [`DiffusionError::Backend`] where a rank failed.
-    pub fn extrapolation(
-        &self,
-        flat: &[usize],
-    ) -> Result<Option<GradientStencils>, DiffusionError> {
+    /// neighbours (decision 32).
+    pub fn extrapolation(&self, flat: &[usize]) -> Option<GradientStencils> {
         let mut stencils = self.stencils(Use::Extrapolation);
-        for cell in self.unextrapolated(flat).into_iter().filter(|cell| self.scope.has_cell(*cell))
-        {
+        for cell in self.unextrapolated(flat) {
             let first_of = |cell: usize| match &stencils.rows {
                 Some(rows) => rows.offsets[cell] as usize,
                 None => self.mesh.cell_to_faces.offsets[cell] as usize,
@@ -522,8 +507,8 @@ impl CellScheme<'_> {
             }
             stencils.limited += 1;
         }
-        let is_other = self.scope.any(stencils.widened + stencils.limited > 0)?;
-        Ok(is_other.then_some(stencils))
+        let of_faces = stencils.widened + stencils.limited == 0;
+        (!of_faces).then_some(stencils)
     }
 
     /// Cells whose upstream values are not extrapolated: tetrahedra between walls, flat cells among cells of other sizes and their face neighbours.

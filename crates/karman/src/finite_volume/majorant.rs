@@ -1,6 +1,6 @@
 //! Conductances whose two-point operator bounds the corrected diffusion from above.
 
-use super::{NonOrthogonalCorrection, Scope};
+use super::NonOrthogonalCorrection;
 use crate::mesh::geometry::dot;
 use crate::mesh::{Mesh, index_of};
 use rayon::prelude::*;
@@ -11,10 +11,9 @@ use rayon::prelude::*;
 /// K adds the fluxes t_f·∇x_f to those of A, and the gradient of a cell is Σ_k W_k Δ_k over its faces k, so that a face and a
 /// cell contribute terms w |t_f·W_k| |Δ_f Δ_k| at most, w the weight of the cell at the face. By |Δ_f Δ_k| ≤ (Δ_f² + Δ_k²)/2 a half
 /// of each factor is added to either face. Differences to further cells of a widened stencil are counted at all faces of
-/// its cell. 0 at faces out of `scope`.
+/// its cell.
 pub fn majorant_conductances(
     mesh: &Mesh,
-    scope: &Scope,
     correction: &NonOrthogonalCorrection,
     conductances: &[f64],
 ) -> Vec<f64> {
@@ -70,19 +69,26 @@ pub fn majorant_conductances(
     }
     tasks.into_par_iter().for_each(|(cells, own)| {
         let start = offsets[cells.start] as usize;
-        for cell in cells.filter(|cell| scope.has_cell(*cell)) {
+        for cell in cells {
             let range = offsets[cell] as usize - start..offsets[cell + 1] as usize - start;
             of_cell(cell, &mut own[range]);
         }
     });
-    let mut majorant = scope.face_values(mesh, |face| conductances[face]);
-    for cell in scope.cells(mesh).into_iter().map(|cell| cell as usize) {
-        let faces = mesh.cell_to_faces.of(cell).iter();
-        for (item, addition) in faces.zip(&additions[offsets[cell] as usize..]) {
-            majorant[index_of(*item)] += addition;
+    // The additions of both cells, of the one with the lower number first.
+    let of_face = |face: usize| {
+        let left = mesh.face_left[face];
+        let right = if face < inner { mesh.face_right[face] } else { left };
+        let cells = [left.min(right), left.max(right)];
+        let cells = if left == right { &cells[..1] } else { &cells[..] };
+        let mut majorant = conductances[face];
+        for cell in cells.iter().map(|cell| *cell as usize) {
+            let places = mesh.cell_to_faces.of(cell).iter().zip(offsets[cell] as usize..);
+            let of_cell = places.filter(|(item, _)| index_of(**item) == face);
+            of_cell.for_each(|(_, place)| majorant += additions[place]);
         }
-    }
-    majorant
+        majorant
+    };
+    (0..n_faces).into_par_iter().with_min_len(CELLS_A_TASK).map(of_face).collect()
 }
 
 /// Cells of a task.

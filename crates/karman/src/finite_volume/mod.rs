@@ -32,7 +32,6 @@ pub mod nonorthogonal_correction;
 pub mod prescribed;
 pub mod reconstruction;
 pub mod rhie_chow;
-mod scope;
 pub mod time_average;
 pub mod time_dependent;
 pub mod transport;
@@ -56,7 +55,6 @@ pub use nonorthogonal_correction::{
     CorrectedOperator, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend,
 };
 pub use prescribed::{Evaluation, Evaluator, Function, Prescribed};
-pub use scope::Scope;
 pub use time_average::TimeAverage;
 pub use time_dependent::{Term, TimeDependentData};
 

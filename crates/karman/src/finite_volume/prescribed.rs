@@ -8,12 +8,6 @@ use rayon::prelude::*;
 pub trait Prescribed: Sync + Send {
     /// Values at `n` points at time `t` into `out: [n]`.
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]);
-    /// Values at the points `some` of `points` at time `t` into `out: [some]`.
-    fn sample_some(&self, points: &[f64], some: &[u32], t: f64, out: &mut [f64]) {
-        let components = points.chunks_exact((points.len() / 3).max(1));
-        let places = components.flat_map(|x| some.iter().map(|point| x[*point as usize]));
-        self.sample(&places.collect::<Vec<f64>>(), t, out);
-    }
     /// Whether the values change in time.
     fn depends_on_time(&self) -> bool;
     /// How the values reach a backend at each new time.

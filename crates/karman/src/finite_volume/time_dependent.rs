@@ -3,8 +3,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::prescribed::{Evaluation, Evaluator, Prescribed};
-use super::{DiffusionError, Scope, check_finite, narrow, narrow_slice};
-use crate::backend::{Backend, Buffer, HOST_CHUNK, Partials, View, blas};
+use super::{DiffusionError, check_finite, narrow, narrow_slice};
+use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::mesh::Geometry;
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -85,7 +85,7 @@ impl<F: Real> TimeDependentData<F> {
         Ok(data)
     }
 
-    /// V s of a source s at the centroids of the cells of a scope, of one that depends on time of all cells, at time 0; `what` names it in messages.
+    /// V s of a source s at the centroids of all cells, at time 0; `what` names it in messages.
     ///
     /// # Errors
     /// [`DiffusionError`] where a value is not a number, or the backend failed.
@@ -93,7 +93,7 @@ impl<F: Real> TimeDependentData<F> {
         backend: &Backend,
         what: &'static str,
         source: Arc<dyn Prescribed>,
-        (geometry, scope): (&Geometry, &Scope),
+        geometry: &Geometry,
     ) -> Result<Self, DiffusionError> {
         let (volume, centre) = (&geometry.cell_volume, &geometry.cell_centre);
         let n = volume.len();
@@ -103,15 +103,12 @@ impl<F: Real> TimeDependentData<F> {
             let term = Term { value: source, entries, factors, points };
             return TimeDependentData::new(backend, what, n, vec![term]);
         }
-        let mut values = scope.sampled(geometry, &*source, 0.0);
+        let mut values = vec![0.0; n];
+        source.sample(centre, 0.0, &mut values);
         check_finite(what, &values, 0.0)?;
-        let products = values.par_chunks_mut(HOST_CHUNK).zip(volume.par_chunks(HOST_CHUNK));
-        products.for_each(|(values, volumes)| {
-            // A product −0 becomes 0, as in a sum of terms. Chunks of zeros are not written.
-            if values.iter().any(|value| value.to_bits() != 0) {
-                values.iter_mut().zip(volumes).for_each(|(v, volume)| *v = 0.0 + volume * *v);
-            }
-        });
+        let products = values.par_iter_mut().zip(volume).with_min_len(1024);
+        // A product −0 becomes 0, as in a sum of terms.
+        products.for_each(|(value, volume)| *value = 0.0 + volume * *value);
         let value = narrow(backend, values);
         Ok(TimeDependentData { what, value, times: None, varying: None })
     }

@@ -1,13 +1,13 @@
 //! The data of a heat problem at its unknowns: initial temperature, sources, and the rows of the matrix of a part.
 
+use super::HeatError;
 use super::dirichlet::DirichletNodes;
 use super::node_centred;
 use super::problem::{BoundaryKinds, Source};
-use super::{Discretization, HeatError};
 use crate::backend::{Backend, Halo};
 use crate::finite_volume::{Discrete, Prescribed, Term, check_finite, component_major};
 use crate::linear::{CsrMatrix, LinearError};
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Adjacency, Geometry, Mesh};
 use crate::real::Real;
 use std::borrow::Cow;
 
@@ -106,23 +106,17 @@ fn source_term(source: &Source, volume: &[f64], points: &[f64]) -> Term {
     Term { value, factors: of_entries(volume), entries, points }
 }
 
-/// Volume of each unknown that a source acts on.
+/// Volume of each unknown that a source acts on; of nodes where the cells `around` these are given.
 pub(super) fn source_volume(
-    mesh: &Mesh,
-    geometry: &Geometry,
+    (mesh, geometry): (&Mesh, &Geometry),
     source: &Source,
-    discretization: Discretization,
+    around: Option<&Adjacency>,
 ) -> Vec<f64> {
     let acts = |cell: usize| source.region.is_none_or(|r| mesh.cells.groups[cell] == r);
-    match discretization {
-        Discretization::Cell { .. } => {
-            let volumes = geometry.cell_volume.iter().enumerate();
-            volumes.map(|(c, v)| if acts(c) { *v } else { 0.0 }).collect()
-        }
-        Discretization::Node => {
-            let share: Vec<f64> =
-                (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
-            node_centred::lumped_mass(mesh, &share)
-        }
-    }
+    let Some(around) = around else {
+        let volumes = geometry.cell_volume.iter().enumerate();
+        return volumes.map(|(c, v)| if acts(c) { *v } else { 0.0 }).collect();
+    };
+    let share: Vec<f64> = (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
+    node_centred::lumped_mass(mesh, around, &share, |_| true)
 }

@@ -16,8 +16,10 @@ use super::node_boundary::{NodeBoundary, NodePatch, corners, face_shape};
 use crate::finite_volume::boundary::BoundaryValues;
 use crate::finite_volume::{BoundaryContribution, Condition, Discrete, Functional, Material};
 use crate::linear::{CsrMatrix, LinearError};
-use crate::mesh::Mesh;
+use crate::mesh::adjacency::fill_rows;
+use crate::mesh::{Adjacency, Mesh};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The heat flow into the domain through a patch: the sum of these functionals, one a node on a Dirichlet
 /// patch and one a face elsewhere.
@@ -46,7 +48,16 @@ pub fn heat_through(
     mesh.patches[patch].faces.clone().map(of_face).collect()
 }
 
-/// Discretises a heat problem with unknowns at the nodes. `material` is per cell.
+/// The rows of a node-centred problem to be assembled: those of consecutive nodes.
+pub struct NodeRows<'a> {
+    /// The cells around each node, ascending.
+    pub around: &'a Adjacency,
+    /// The nodes.
+    pub rows: Range<usize>,
+}
+
+/// Discretises a heat problem with unknowns at the nodes. `material` is per cell. The matrix has the rows `of`, others are empty; the
+/// boundary contribution has these and those of Dirichlet nodes, which have their masses too.
 ///
 /// # Errors
 /// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
@@ -54,6 +65,7 @@ pub fn discretize(
     mesh: &Mesh,
     material: &Material,
     conditions: &[Condition],
+    of: &NodeRows<'_>,
 ) -> Result<(Discrete, NodeBoundary), HeatError> {
     let n = mesh.points.len();
     let mut values = BoundaryValues::default();
@@ -96,11 +108,14 @@ pub fn discretize(
         };
         patches.push(described);
     }
-    let free_matrix = assemble(mesh, &material.conductivity, &diagonal)?;
-    let mut mass = lumped_mass(mesh, &material.volumetric_heat_capacity);
-    entries.retain(|e| values_of[e.0 as usize].is_empty());
-    let matrix = impose_dirichlet(&free_matrix, &values_of, &mut entries)?;
     let is_dirichlet: Vec<bool> = values_of.iter().map(|v| !v.is_empty()).collect();
+    let has_mass = |node: usize| of.rows.contains(&node) || is_dirichlet[node];
+    let mut mass = lumped_mass(mesh, of.around, &material.volumetric_heat_capacity, has_mass);
+    entries.retain(|e| of.rows.contains(&(e.0 as usize)) && values_of[e.0 as usize].is_empty());
+    let stiffness =
+        Stiffness { mesh, around: of.around, k: &material.conductivity, diagonal: &diagonal };
+    entries.par_extend(stiffness.dirichlet_entries(&of.rows, &values_of));
+    let matrix = stiffness.matrix(&of.rows, &is_dirichlet)?;
     let dirichlet_nodes: Vec<u32> = (0..n as u32).filter(|i| is_dirichlet[*i as usize]).collect();
     let dirichlet_mass =
         dirichlet_nodes.iter().map(|i| std::mem::take(&mut mass[*i as usize])).collect();
@@ -123,86 +138,125 @@ fn lumped_areas(mesh: &Mesh, faces: std::ops::Range<usize>) -> (Vec<[f64; 3]>, V
 
 /// Volumes ∫ N_i of the nodes.
 pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
-    lumped_mass(mesh, &vec![1.0; mesh.n_cells()])
+    lumped_mass(mesh, &mesh.node_to_cells(), &vec![1.0; mesh.n_cells()], |_| true)
 }
 
-/// Σ over cells of a factor times ∫ N_i.
-pub(super) fn lumped_mass(mesh: &Mesh, volumetric_heat_capacity: &[f64]) -> Vec<f64> {
-    let mut mass = vec![0.0; mesh.points.len()];
-    for (cell, capacity) in volumetric_heat_capacity.iter().enumerate() {
-        let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
-        for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
-            mass[*node as usize] += capacity * share;
+/// Σ over the cells `around` each node of a factor times ∫ N_i, 0 at nodes that are not asked for.
+pub(super) fn lumped_mass(
+    mesh: &Mesh,
+    around: &Adjacency,
+    volumetric_heat_capacity: &[f64],
+    is_asked: impl Fn(usize) -> bool + Sync,
+) -> Vec<f64> {
+    let mut of_cells = vec![0.0; mesh.cells.nodes.len()];
+    fill_rows(&mesh.cells.offsets, &mut of_cells, |cell, of_nodes| {
+        if mesh.cells.nodes_of(cell).iter().any(|node| is_asked(*node as usize)) {
+            of_nodes.copy_from_slice(&shares(mesh.cells.shapes[cell], &corners(mesh, cell)));
         }
-    }
-    mass
+    });
+    let of_node = |node: usize| {
+        let cells = around.of(node).iter().filter(|_| is_asked(node)).map(|cell| *cell as usize);
+        cells.fold(0.0, |mass, cell| {
+            let mut nodes = mesh.cells.nodes_of(cell).iter();
+            let place = nodes.position(|other| *other as usize == node).unwrap_or(0);
+            let share = of_cells[mesh.cells.offsets[cell] as usize + place];
+            mass + volumetric_heat_capacity[cell] * share
+        })
+    };
+    (0..mesh.points.len()).into_par_iter().with_min_len(1024).map(of_node).collect()
 }
 
-/// Σ over cells of k times their stiffness, by gather over the nodes.
-fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = mesh.points.len();
-    let node_cells = mesh.node_to_cells();
-    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
-        .into_par_iter()
-        .with_min_len(256)
-        .map(|node| {
-            let mut columns = vec![node as u32];
-            for &cell in node_cells.of(node) {
-                columns.extend_from_slice(mesh.cells.nodes_of(cell as usize));
+/// Σ over cells of k times their stiffness, by gather over the nodes, with further entries of the diagonal.
+struct Stiffness<'a> {
+    mesh: &'a Mesh,
+    /// The cells around each node.
+    around: &'a Adjacency,
+    k: &'a [f64],
+    diagonal: &'a [f64],
+}
+
+impl Stiffness<'_> {
+    /// The nodes of the cells around a node, ascending.
+    fn columns(&self, node: usize) -> Vec<u32> {
+        let mut columns = vec![node as u32];
+        for &cell in self.around.of(node) {
+            columns.extend_from_slice(self.mesh.cells.nodes_of(cell as usize));
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// The row of a node without Dirichlet conditions.
+    fn row(&self, node: usize) -> (Vec<u32>, Vec<f64>) {
+        let columns = self.columns(node);
+        let mut entries = vec![0.0; columns.len()];
+        let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
+        entries[place(node as u32)] += self.diagonal[node];
+        for &cell in self.around.of(node) {
+            let cell = cell as usize;
+            let nodes = self.mesh.cells.nodes_of(cell);
+            let element = stiffness(self.mesh.cells.shapes[cell], &corners(self.mesh, cell));
+            let own = nodes.iter().position(|i| *i as usize == node).unwrap_or(0);
+            for (j, column) in nodes.iter().enumerate() {
+                entries[place(*column)] += self.k[cell] * element[own * nodes.len() + j];
             }
-            columns.sort_unstable();
-            columns.dedup();
-            let mut entries = vec![0.0; columns.len()];
-            let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
-            entries[place(node as u32)] += diagonal[node];
-            for &cell in node_cells.of(node) {
-                let cell = cell as usize;
-                let nodes = mesh.cells.nodes_of(cell);
-                let element = stiffness(mesh.cells.shapes[cell], &corners(mesh, cell));
-                let own = nodes.iter().position(|i| *i as usize == node).unwrap_or(0);
-                for (j, column) in nodes.iter().enumerate() {
-                    entries[place(*column)] += k[cell] * element[own * nodes.len() + j];
+        }
+        (columns, entries)
+    }
+
+    /// The matrix with these rows, the others empty. The row of a Dirichlet node keeps its diagonal alone, its column becomes entries of the
+    /// boundary contribution.
+    fn matrix(
+        &self,
+        rows: &Range<usize>,
+        is_dirichlet: &[bool],
+    ) -> Result<CsrMatrix<f64>, LinearError> {
+        let n = is_dirichlet.len();
+        let length = |row: usize| if rows.contains(&row) { self.columns(row).len() } else { 0 };
+        CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+            if columns.is_empty() {
+                return;
+            }
+            let (of_row, entries) = self.row(row);
+            for (k, (column, entry)) in of_row.into_iter().zip(entries).enumerate() {
+                let is_free = !is_dirichlet[row] && !is_dirichlet[column as usize];
+                let stays = is_free || column as usize == row;
+                (columns[k], values[k]) = (column, if stays { entry } else { 0.0 });
+            }
+        })
+    }
+
+    /// The entries of the boundary contribution of Dirichlet values in these rows and in those of all Dirichlet nodes, from which initial values
+    /// follow. A node of several patches gets the mean of their values.
+    fn dirichlet_entries(
+        &self,
+        rows: &Range<usize>,
+        values_of: &[Vec<u32>],
+    ) -> impl ParallelIterator<Item = (u32, u32, f64)> {
+        let n = values_of.len();
+        let has_entries = move |row: &usize| {
+            if !rows.contains(row) {
+                return !values_of[*row].is_empty();
+            }
+            let cells = self.around.of(*row).iter().map(|cell| *cell as usize);
+            let mut nodes = cells.flat_map(|cell| self.mesh.cells.nodes_of(cell));
+            nodes.any(|node| !values_of[*node as usize].is_empty())
+        };
+        let of_row = move |row: usize| {
+            let (columns, entries) = self.row(row);
+            let mut found = vec![];
+            for (column, value) in columns.into_iter().zip(entries) {
+                let values = &values_of[column as usize];
+                let share = value / values.len() as f64;
+                if column as usize == row {
+                    found.extend(values.iter().map(|v| (row as u32, *v, share)));
+                } else if values_of[row].is_empty() {
+                    found.extend(values.iter().map(|v| (row as u32, *v, -share)));
                 }
             }
-            (columns, entries)
-        })
-        .collect();
-    let mut offsets = vec![0u32; n + 1];
-    for (i, (columns, _)) in rows.iter().enumerate() {
-        offsets[i + 1] = offsets[i] + columns.len() as u32;
+            found
+        };
+        (0..n).into_par_iter().filter(has_entries).flat_map_iter(of_row)
     }
-    let columns = rows.iter().flat_map(|r| r.0.iter().copied()).collect();
-    let entries = rows.iter().flat_map(|r| r.1.iter().copied()).collect();
-    CsrMatrix::new(n, offsets, columns, entries)
-}
-
-/// Imposes the Dirichlet values `values_of` each node: its row keeps the diagonal, its column becomes entries
-/// of the boundary contribution. A node of several patches gets the mean of their values.
-fn impose_dirichlet(
-    free: &CsrMatrix<f64>,
-    values_of: &[Vec<u32>],
-    entries: &mut Vec<(u32, u32, f64)>,
-) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = values_of.len();
-    for row in 0..n {
-        for (column, value) in free.row(row) {
-            if values_of[column].is_empty() {
-                continue;
-            }
-            let share = value / values_of[column].len() as f64;
-            if column == row {
-                entries.extend(values_of[row].iter().map(|v| (row as u32, *v, share)));
-            } else if values_of[row].is_empty() {
-                entries.extend(values_of[column].iter().map(|v| (row as u32, *v, -share)));
-            }
-        }
-    }
-    let length = |row: usize| free.row_length(row);
-    CsrMatrix::from_rows(n, n, length, |row, columns, values| {
-        for (k, (column, value)) in free.row(row).enumerate() {
-            let stays =
-                column == row || (values_of[row].is_empty() && values_of[column].is_empty());
-            (columns[k], values[k]) = (column as u32, if stays { value } else { 0.0 });
-        }
-    })
 }

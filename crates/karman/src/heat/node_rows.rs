@@ -1,7 +1,6 @@
 //! A node-centred problem on several ranks, each of which has the rows of consecutive nodes.
 //!
-//! The problem is discretised on the whole mesh, and each rank takes its rows: they have the bits of one rank, whatever cells surround
-//! the nodes.
+//! Each rank assembles its rows from the whole mesh: they have the bits of one rank, whatever cells surround the nodes.
 
 use super::node_boundary::NodeBoundary;
 use super::problem::BoundaryKinds;
@@ -14,8 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl<F: Real> Heat<F> {
-    /// The rows of this problem, which is on the host, that the rank of a group computes on `backend`; `starts`, `[ranks + 1]`, has the
-    /// first node of each rank. All ranks call it at the same time.
+    /// The rows of this problem, which is on the host and has them, that the rank of a group computes on `backend`; `starts`,
+    /// `[ranks + 1]`, has the first node of each rank. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`HeatError`] where a rank failed.

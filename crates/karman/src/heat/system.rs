@@ -4,7 +4,7 @@ use super::data::{
     in_global_columns, initial_temperature, own_points, source_terms, source_volume,
 };
 use super::dirichlet::DirichletNodes;
-use super::node_centred;
+use super::node_centred::{self, NodeRows};
 use super::problem::{BoundaryKinds, Problem, Source};
 use super::{Discretization, HeatError};
 use crate::backend::group::gather_lists;
@@ -20,7 +20,7 @@ use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
     Solver, SolverSetup, StopTest,
 };
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Adjacency, Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
 use std::borrow::Cow;
@@ -154,20 +154,33 @@ impl<F: Real> Heat<F> {
         geometry: &Geometry,
         problem: Problem,
     ) -> Result<Heat<F>, HeatError> {
+        let Discretization::Cell { corrected } = problem.discretization else {
+            let rows = NodeRows { around: &mesh.node_to_cells(), rows: 0..mesh.n_nodes() };
+            return Heat::of_rows(backend, (mesh, geometry), problem, &rows);
+        };
         problem.check(mesh)?;
         let Problem { material, conditions, .. } = &problem;
-        let (discrete, kinds) = match problem.discretization {
-            Discretization::Cell { corrected } => {
-                let (discrete, boundary) =
-                    discretize(mesh, geometry, material, conditions, corrected)?;
-                (discrete, BoundaryKinds::Cells(boundary))
-            }
-            Discretization::Node => {
-                let (discrete, boundary) = node_centred::discretize(mesh, material, conditions)?;
-                (discrete, BoundaryKinds::Nodes(boundary))
-            }
-        };
-        Heat::of_discrete(backend, (mesh, geometry), problem, (discrete, kinds), None)
+        let (discrete, boundary) = discretize(mesh, geometry, material, conditions, corrected)?;
+        let discretized = (discrete, BoundaryKinds::Cells(boundary));
+        Heat::of_discrete(backend, (mesh, geometry), problem, discretized, (None, None))
+    }
+
+    /// A node-centred problem with some rows of its equations: those of one of several ranks, or none where functionals alone are of interest.
+    ///
+    /// # Errors
+    /// As [`Heat::new`].
+    pub fn of_rows(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: Problem,
+        rows: &NodeRows<'_>,
+    ) -> Result<Heat<F>, HeatError> {
+        problem.check(mesh)?;
+        let Problem { material, conditions, .. } = &problem;
+        let (discrete, boundary) = node_centred::discretize(mesh, material, conditions, rows)?;
+        let discretized = (discrete, BoundaryKinds::Nodes(boundary));
+        let around = Some(rows.around);
+        Heat::of_discrete(backend, (mesh, geometry), problem, discretized, (None, around))
     }
 
     /// The part of a cell-centred problem that one of several ranks computes, on the backend of that rank. `halo` has the
@@ -185,16 +198,16 @@ impl<F: Real> Heat<F> {
         let (discrete, boundary) = part.discretize(&problem.material, &problem.conditions)?;
         let discretized = (discrete, BoundaryKinds::Cells(boundary));
         let place = (&part.sub.mesh, &part.geometry);
-        Heat::of_discrete(backend, place, problem, discretized, Some(halo))
+        Heat::of_discrete(backend, place, problem, discretized, (Some(halo), None))
     }
 
-    /// The problem of these arrays.
+    /// The problem of these arrays, with the halo of a part of cells, or the cells around each node.
     fn of_discrete(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         problem: Problem,
         (discrete, mut kinds): (Discrete, BoundaryKinds),
-        halo: Option<Arc<Halo>>,
+        (halo, around): (Option<Arc<Halo>>, Option<&Adjacency>),
     ) -> Result<Heat<F>, HeatError> {
         let Problem { discretization, material, sources, conditions, initial } = problem;
         let n = discrete.mass.len();
@@ -205,7 +218,7 @@ impl<F: Real> Heat<F> {
         let is_singular = !conditions.iter().any(Condition::fixes_the_constant);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
         let (dirichlet_nodes, terms) = {
-            let volume_of = |source: &Source| source_volume(mesh, geometry, source, discretization);
+            let volume_of = |source: &Source| source_volume((mesh, geometry), source, around);
             source_terms(backend, mesh, &mut kinds, &sources, (volume_of, &points))
         };
         let Discrete { matrix, mass, boundary_contribution, values, correction, .. } = discrete;

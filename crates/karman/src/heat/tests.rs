@@ -112,7 +112,7 @@ fn steady_error(element: Element, n: usize, jitter: f64, discretization: Discret
     let temperature = backend.read(heat.temperature()).unwrap();
     let volumes = match discretization {
         Discretization::Cell { .. } => geometry.cell_volume.clone(),
-        Discretization::Node => node_centred::lumped_mass(&mesh, &vec![1.0; mesh.n_cells()]),
+        Discretization::Node => node_centred::node_volumes(&mesh),
     };
     let point = |i: usize| match discretization {
         Discretization::Cell { .. } => geometry.cell_centre_of(i),

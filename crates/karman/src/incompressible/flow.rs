@@ -13,7 +13,7 @@ use super::transport_equation::{DiffusiveTerms, TransportEquation};
 use super::transported_field::{TransportedField, vector_field, velocity_view};
 use super::{Arrangement, IncompressibleError, Numerics, PressureCorrection};
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::{Faces, Scope, VectorField, VelocityField};
+use crate::finite_volume::{Faces, VectorField, VelocityField};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
@@ -53,8 +53,6 @@ pub(super) struct Flow<F: Real> {
     pub monitors: Monitors<F>,
     pub numerics: Numerics,
     pub clock: Clock,
-    /// The cells and faces of which it has the data of the mesh; on one of several ranks all of its own.
-    pub scope: Scope,
 }
 
 impl<F: Real> Flow<F> {

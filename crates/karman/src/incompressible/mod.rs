@@ -140,13 +140,5 @@ pub struct Numerics {
     pub momentum: Params,
 }
 
-impl Numerics {
-    /// Whether each of several ranks discretizes its cells alone. Fluxes as unknowns have numbers and spanning trees of the whole mesh, local
-    /// pseudo-time steps its matrix.
-    pub fn is_discretized_by_ranks(&self) -> bool {
-        self.arrangement == Arrangement::Collocated && !self.is_steady
-    }
-}
-
 #[cfg(test)]
 mod tests;

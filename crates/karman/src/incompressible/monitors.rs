@@ -33,11 +33,6 @@ pub(super) struct Monitors<F: Real> {
     viscous_bound: f64,
 }
 
-/// The contribution of the largest rate of explicit diffusion to the rate that bounds the step.
-fn viscous_bound(scheme: TimeScheme, diffusion: f64) -> f64 {
-    if scheme == TimeScheme::Rk3 { EXPLICIT_VISCOUS * diffusion } else { 0.0 }
-}
-
 impl<F: Real> Monitors<F> {
     pub(super) fn new(
         backend: &Backend,
@@ -46,6 +41,9 @@ impl<F: Real> Monitors<F> {
         (scheme, is_steady): (TimeScheme, bool),
     ) -> Self {
         let n = viscous_rate.len();
+        let is_explicit = scheme == TimeScheme::Rk3;
+        let viscous_bound =
+            if is_explicit { EXPLICIT_VISCOUS * step_bounds.diffusion() } else { 0.0 };
         Monitors {
             viscous_rate,
             momentum_diagonal: backend.zeros(n),
@@ -54,15 +52,9 @@ impl<F: Real> Monitors<F> {
             statistics: Statistics::new(backend, n),
             residuals: is_steady.then(|| Residuals::new(backend, n)),
             boundary_rate: step_bounds.wall_rate(0.0),
-            viscous_bound: viscous_bound(scheme, step_bounds.diffusion()),
             step_bounds,
+            viscous_bound,
         }
-    }
-
-    /// Sets the largest diffusive rate.
-    pub(super) fn set_diffusion(&mut self, scheme: TimeScheme, diffusion: f64) {
-        self.step_bounds.set_diffusion(diffusion);
-        self.viscous_bound = viscous_bound(scheme, diffusion);
     }
 
     /// The monitors of a part, without bounds of steps.

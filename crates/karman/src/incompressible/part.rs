@@ -1,7 +1,7 @@
 //! The part of a flow that one of several ranks computes.
 //!
-//! It is made of a flow on the whole mesh, whose arrays it has at its cells, faces and prescribed values. Of a collocated flow in time each rank
-//! computes the data of its cells alone ([`Scope`]); of other flows those of the whole mesh are computed once. Fields that are read across faces have ghosts; each function that changes such a
+//! It is made of the flow on the whole mesh, whose arrays it has at its cells, faces and prescribed values: what depends on the mesh
+//! alone is computed once, with the bits of one rank. Fields that are read across faces have ghosts; each function that changes such a
 //! field fetches them. A flux through a face between two parts is computed by both, from equal numbers.
 
 use super::acceleration::Acceleration;
@@ -9,15 +9,13 @@ use super::flow::{Clock, Flow};
 use super::places::{PartPlaces, Place};
 use super::stage::OldLevel;
 use super::transported_field::TransportedField;
-use super::{IncompressibleError, IncompressibleSolver, Problem};
+use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::group::Group;
 use crate::backend::{Backend, Buffer, Halo};
-use crate::finite_volume::Scope;
+use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
-use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
 use crate::real::Real;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,8 +25,6 @@ pub struct Progress {
     clock: Clock,
     /// max Σ|F| / 2V, and max |D F| / V over it.
     rates: [f64; 2],
-    /// The largest diffusive rate.
-    diffusion: f64,
     force: Option<[f64; 3]>,
 }
 
@@ -82,8 +78,7 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// The part of this flow, which is on the host and has made no step, that the rank of a group computes on `backend`: the cells of
-    /// `ranges`, parts of its mesh. Where this flow does not have the data of the whole mesh, those of these cells are computed, for its
-    /// problem. All ranks call it at the same time.
+    /// `ranges`, parts of its mesh. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank failed.
@@ -91,39 +86,13 @@ impl<F: Real> IncompressibleSolver<F> {
         &self,
         backend: &Backend,
         group: &Arc<dyn Group>,
-        (place, ranges): ((&Mesh, &Geometry), &Ranges<'_>),
-        problem: &Problem,
+        (mesh, ranges): (&Mesh, &Ranges<'_>),
     ) -> Result<(Self, PartPlaces), IncompressibleError> {
-        let Flow { numerics, clock, faces, scope, .. } = &self.flow;
         let own = ranges.cells(group.rank());
-        let discretized = match scope.is_all() {
-            true => None,
-            false => {
-                let cells = (own.start as u32..own.end as u32).into_par_iter();
-                let scope = &Scope::around(place.0, cells).of_rank(group.clone());
-                let within = (Some(faces), scope);
-                let clock = (clock.time, clock.steps);
-                let host = &self.flow.backend;
-                Some(Self::within(host, place, within, (problem, numerics), clock)?)
-            }
-        };
-        let source = discretized.as_ref().unwrap_or(self);
-        let sub = ranges.extract(group.rank(), &source.cells_beyond(&own));
+        let sub = ranges.extract(group.rank(), &self.cells_beyond(&own));
         let ghosts = sub.global_cell[sub.mesh.cell_count.owned..].to_vec();
         let halo = Halo::new(group.clone(), &ranges.starts, ghosts)?.on(backend)?;
-        let part = &Part::new(backend, &sub, Arc::new(halo), own, place.0);
-        let (mut solver, places) = source.of_part(part, &ranges.starts)?;
-        solver.flow.mean_velocity = self.flow.mean_velocity.as_ref().map(|mean| mean.of_part(part));
-        solver.fetch_initial_fields();
-        Ok((solver, places))
-    }
-
-    /// Fetches the initial fields of ghosts, of which a scope has the nearest alone.
-    fn fetch_initial_fields(&mut self) {
-        let Flow { components, thermal, pressure, faces, .. } = &mut self.flow;
-        let transported = components.iter_mut().chain(thermal.iter_mut().map(|t| &mut t.field));
-        let levels = transported.flat_map(|field| [&mut field.now, &mut field.before]);
-        faces.cells.fetch(&mut levels.chain([&mut pressure.value]).collect::<Vec<_>>());
+        self.of_part(&Part::new(backend, &sub, Arc::new(halo), own, mesh), &ranges.starts)
     }
 
     /// The arrays of a part; `starts` has the first cell of each rank, then their number.
@@ -132,7 +101,7 @@ impl<F: Real> IncompressibleSolver<F> {
         part: &Part,
         starts: &[usize],
     ) -> Result<(Self, PartPlaces), IncompressibleError> {
-        let Flow { boundary, numerics, clock, .. } = &self.flow;
+        let Flow { boundary, mean_velocity, numerics, clock, .. } = &self.flow;
         let (momentum, velocities) = self.flow.momentum.of_part(part);
         let (pressure, pressures) = self.flow.pressure.of_part(part)?;
         let thermal = self.flow.thermal.as_ref().map(|thermal| thermal.of_part(part));
@@ -147,11 +116,10 @@ impl<F: Real> IncompressibleSolver<F> {
             thermal,
             pressure,
             boundary: boundary.of_part(part, &velocities)?,
-            mean_velocity: None,
+            mean_velocity: mean_velocity.as_ref().map(|mean| mean.of_part(part)),
             monitors: self.flow.monitors.of_part(part),
             numerics: numerics.clone(),
             clock: *clock,
-            scope: Scope::all(),
         };
         let (stepper, unknowns) = self.stepper.of_part(part, starts)?;
         let places = PartPlaces {
@@ -247,8 +215,7 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn progress(&self) -> Result<Progress, IncompressibleError> {
         let monitors = &self.flow.monitors;
         let rates = [monitors.convective_rate, monitors.divergence];
-        let diffusion = monitors.step_bounds.diffusion();
-        Ok(Progress { clock: self.flow.clock, rates, diffusion, force: self.mean_force()? })
+        Ok(Progress { clock: self.flow.clock, rates, force: self.mean_force()? })
     }
 
     /// Takes over the progress of its parts.
@@ -256,7 +223,6 @@ impl<F: Real> IncompressibleSolver<F> {
         self.flow.clock = progress.clock;
         let monitors = &mut self.flow.monitors;
         [monitors.convective_rate, monitors.divergence] = progress.rates;
-        monitors.set_diffusion(self.flow.numerics.time_scheme, progress.diffusion);
         if let Some(force) = progress.force {
             self.set_mean_force(force);
         }

@@ -14,12 +14,13 @@ use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
     CellField, Condition, Discrete, FaceView, Material, NonOrthogonalCorrectionOnBackend,
-    PartValues, Scope, Vectors, check_finite, narrow,
+    PartValues, Vectors, check_finite, narrow,
 };
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::Part;
 use crate::real::Real;
+use rayon::prelude::*;
 
 /// The pressure and its increment by the projection.
 pub(super) struct Pressure<F: Real> {
@@ -59,7 +60,8 @@ pub(super) struct MidpointPressure<F: Real> {
 impl<F: Real> Pressure<F> {
     pub(super) fn new(
         backend: &Backend,
-        (mesh, geometry, scope): (&Mesh, &Geometry, &Scope),
+        mesh: &Mesh,
+        geometry: &Geometry,
         faces: &Faces<F>,
         problem: &Problem,
         numerics: &Numerics,
@@ -72,7 +74,6 @@ impl<F: Real> Pressure<F> {
         let material = Material::uniform(n, 1.0, 1.0);
         let (discrete, boundary) = discretize_boundary(mesh, geometry, &material, &conditions)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        let scheme = scheme.within(scope);
         // On triangles sheared throughout by 70° larger stencils are unstable, as larger conductances are.
         let correction = match numerics.arrangement {
             Arrangement::Collocated if mesh.dimension == 3 => scheme.bounded_correction(),
@@ -90,7 +91,8 @@ impl<F: Real> Pressure<F> {
         let interpolation_conductance =
             scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
         let matrix = scheme.two_point_matrix(&conductances)?;
-        let start = scope.sampled(geometry, &*problem.pressure, 0.0);
+        let mut start = vec![0.0; n];
+        problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
         let Discrete { boundary_contribution, values, .. } = discrete;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
@@ -131,7 +133,7 @@ impl<F: Real> Pressure<F> {
             blended,
             rotational_weight: match is_singular {
                 true => backend.upload(vec![F::literal(1.0); n]),
-                false => narrow(backend, rotational_weights(mesh, geometry, scope)),
+                false => narrow(backend, rotational_weights(mesh, geometry)),
             },
             conditions,
             midpoint: (numerics.time_scheme == TimeScheme::Ab2Cn).then(|| {
@@ -335,17 +337,14 @@ impl<F: Real> Pressure<F> {
 /// min (1, (2 cos θ)⁴) × max (½, min (1, (1.2/ρ)²) min (1, (1.5/s)²)): θ is the largest angle between a face normal and the line between
 /// centroids; ρ = V^(2/d − 2) Σ_f |S_f|², over its value in a regular simplex, grows with the aspect ratio; s is the largest ratio of the
 /// distances of the two centroids from a face.
-fn rotational_weights(mesh: &Mesh, geometry: &Geometry, scope: &Scope) -> Vec<f64> {
+fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
     let (exponent, of_simplex) = match mesh.dimension {
         2 => (-1.0, 4.0 * 3.0_f64.sqrt()),
         _ => (-4.0 / 3.0, 0.75 * 72.0_f64.powf(2.0 / 3.0)),
     };
     let of_cell = |cell: usize| {
         let (mut cosine, mut ratio, mut squares) = (1.0_f64, 1.0_f64, 0.0);
-        let items = mesh.cell_to_faces.of(cell).iter();
-        let mut faces: Vec<usize> = items.map(|item| index_of(*item)).collect();
-        faces.sort_unstable();
-        for face in faces {
+        for face in mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item)) {
             let s = geometry.area_vector_of(face);
             squares += dot(s, s);
             if face >= mesh.n_interior_faces() {
@@ -361,7 +360,7 @@ fn rotational_weights(mesh: &Mesh, geometry: &Geometry, scope: &Scope) -> Vec<f6
         let of_size = (1.2 / aspect).powi(2).min(1.0) * (1.5 / ratio).powi(2).min(1.0);
         (2.0 * cosine.max(0.0)).powi(4).min(1.0) * of_size.max(0.5)
     };
-    scope.cell_values(mesh, of_cell)
+    (0..mesh.n_cells()).into_par_iter().with_min_len(1024).map(of_cell).collect()
 }
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),

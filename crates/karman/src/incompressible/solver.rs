@@ -23,7 +23,7 @@ use super::{
     Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{Faces, Scope, narrow, narrow_slice};
+use crate::finite_volume::{Faces, narrow, narrow_slice};
 use crate::linear::SolverSetup;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -64,43 +64,29 @@ impl<F: Real> IncompressibleSolver<F> {
         problem: &Problem,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
-        let (place, scope) = ((mesh, geometry), &Scope::all());
-        let mut solver = Self::unprojected(backend, place, scope, (problem, numerics), (0.0, 0))?;
+        let place = (mesh, geometry);
+        let mut solver = Self::unprojected(backend, place, problem, numerics, (0.0, 0))?;
         solver.project()?;
         Ok(solver)
     }
 
     /// The solver of a flow that begins or goes on at a time, after a number of steps, from the fields of `problem`: velocity as given,
     /// pressure and temperature. [`IncompressibleSolver::project`], with the boundary data of this time, has to follow, for several
-    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order. Data of the mesh are those of `scope`.
+    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order.
     ///
     /// # Errors
     /// As [`IncompressibleSolver::new`].
     pub fn unprojected(
         backend: &Backend,
-        place: (&Mesh, &Geometry),
-        scope: &Scope,
-        (problem, numerics): (&Problem, &Numerics),
-        clock: (f64, usize),
-    ) -> Result<Self, IncompressibleError> {
-        Self::within(backend, place, (None, scope), (problem, numerics), clock)
-    }
-
-    /// As [`IncompressibleSolver::unprojected`], with the connectivity of the mesh and the kinds of its faces where they are known.
-    pub(super) fn within(
-        backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        (like, scope): (Option<&Faces<F>>, &Scope),
-        (problem, numerics): (&Problem, &Numerics),
+        problem: &Problem,
+        numerics: &Numerics,
         (time, steps): (f64, usize),
     ) -> Result<Self, IncompressibleError> {
         check(mesh, problem, numerics)?;
         let dirichlet_index = velocity_indices(mesh, problem);
         let place = (mesh, geometry);
-        let is_cubic = numerics.convection == Convection::Cubic;
-        let faces = Faces::within(backend, place, (like, scope), is_cubic);
-        let within = (mesh, geometry, scope);
-        let flow = Flow::new(backend, within, faces, (problem, numerics), &dirichlet_index)?;
+        let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
         let is_explicit = numerics.time_scheme == TimeScheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
@@ -327,13 +313,13 @@ impl<F: Real> Flow<F> {
     /// The flow at time 0 with its initial velocity as given.
     fn new(
         backend: &Backend,
-        within: (&Mesh, &Geometry, &Scope),
-        faces: Faces<F>,
-        (problem, numerics): (&Problem, &Numerics),
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: &Problem,
+        numerics: &Numerics,
         dirichlet_index: &[u32],
     ) -> Result<Self, IncompressibleError> {
-        let (mesh, geometry, scope) = within;
         let Problem { viscosity, conditions, .. } = problem;
+        let faces = Faces::new(backend, mesh, geometry, numerics.convection == Convection::Cubic);
         let spec = |k: usize| EquationSpec {
             what: "a velocity at the boundary",
             conditions: conditions.iter().map(FlowCondition::velocity_condition).collect(),
@@ -342,7 +328,8 @@ impl<F: Real> Flow<F> {
         };
         let momentum = TransportEquation::new(
             backend,
-            within,
+            mesh,
+            geometry,
             &faces,
             (*viscosity, numerics),
             (0..mesh.dimension).map(spec).collect(),
@@ -350,22 +337,18 @@ impl<F: Real> Flow<F> {
         let thermal = problem
             .thermal
             .as_ref()
-            .map(|thermal| Thermal::new(backend, within, &faces, thermal, numerics));
-        let pressure = Pressure::new(backend, within, &faces, problem, numerics)?;
+            .map(|thermal| Thermal::new(backend, (mesh, geometry), &faces, thermal, numerics));
+        let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
         let mut components = vec![];
         for k in 0..mesh.dimension {
             let start = (&problem.velocity[k], "the initial velocity");
-            components.push(TransportedField::new(backend, within, start)?);
+            components.push(TransportedField::new(backend, mesh, geometry, start)?);
         }
         let n_faces = mesh.n_faces();
         let thermal = thermal.transpose()?;
         let rates = thermal.iter().flat_map(|thermal| thermal.equation.diffusive_rates());
         let diffusion = momentum.diffusive_rates().iter().chain(rates).copied().fold(0.0, f64::max);
-        let diffusion = scope.largest(diffusion)?;
-        let step_bounds = match scope.is_of_rank() {
-            true => StepBounds::of_boundary(mesh, geometry, problem, diffusion),
-            false => StepBounds::new(mesh, geometry, problem, diffusion),
-        };
+        let step_bounds = StepBounds::new(mesh, geometry, problem, diffusion);
         Ok(Flow {
             backend: backend.clone(),
             boundary: FlowBoundary::new(
@@ -396,7 +379,6 @@ impl<F: Real> Flow<F> {
             pressure,
             numerics: numerics.clone(),
             clock: Clock::default(),
-            scope: scope.clone(),
         })
     }
 

@@ -8,9 +8,10 @@
 //! follow from the flow.
 
 use super::{PrescribedVector, Problem};
-use crate::finite_volume::{Condition, Prescribed};
+use crate::finite_volume::{Condition, Prescribed, component_major};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Subintervals of a step at whose ends time-dependent quantities are sampled.
@@ -73,16 +74,17 @@ fn depends_on_time(vector: &PrescribedVector) -> bool {
 
 /// Σ|S_k| / 2V of each cell: `[3][n_cells]`.
 fn cell_factors(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
-    let n = mesh.n_cells();
-    let mut factors = vec![0.0; 3 * n];
-    for c in 0..n {
-        for item in mesh.cell_to_faces.of(c) {
+    let of_cell = |cell: usize| {
+        let mut factors = [0.0; 3];
+        for item in mesh.cell_to_faces.of(cell) {
             let area = geometry.area_vector_of(index_of(*item));
-            (0..3)
-                .for_each(|k| factors[k * n + c] += 0.5 * area[k].abs() / geometry.cell_volume[c]);
+            let volume = geometry.cell_volume[cell];
+            (0..3).for_each(|k| factors[k] += 0.5 * area[k].abs() / volume);
         }
-    }
-    factors
+        factors
+    };
+    let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(1024);
+    component_major(&cells.map(of_cell).collect::<Vec<_>>())
 }
 
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
@@ -138,13 +140,14 @@ impl PrescribedPressure {
 }
 
 impl StepBounds {
-    /// The bounds of a problem by its boundary; `diffusion` is the largest diffusive rate.
-    pub(super) fn of_boundary(
+    /// The bounds of a problem; `diffusion` is the largest diffusive rate.
+    pub(super) fn new(
         mesh: &Mesh,
         geometry: &Geometry,
         problem: &Problem,
         diffusion: f64,
     ) -> StepBounds {
+        let n = mesh.n_cells();
         let (mut walls, mut pressures) = (vec![], vec![]);
         for (patch, condition) in mesh.patches.iter().zip(&problem.conditions) {
             let faces: Vec<usize> = patch.faces.clone().collect();
@@ -153,7 +156,7 @@ impl StepBounds {
             }
             let centres: Vec<[f64; 3]> =
                 faces.iter().map(|f| geometry.face_centre_of(*f)).collect();
-            let points = crate::finite_volume::component_major(&centres);
+            let points = component_major(&centres);
             if let Some(terms) = condition.velocity_terms(geometry, patch.faces.clone()) {
                 let velocity = terms.into_iter().map(|(v, direction)| (v.clone(), direction));
                 let velocity = velocity.collect();
@@ -173,25 +176,14 @@ impl StepBounds {
                 pressures.push(PrescribedPressure { value: value.clone(), points, centre });
             }
         }
-        StepBounds { walls, pressures, ..StepBounds::of_diffusion(diffusion) }
-    }
-
-    /// The bounds of a problem; `diffusion` is the largest diffusive rate.
-    pub(super) fn new(
-        mesh: &Mesh,
-        geometry: &Geometry,
-        problem: &Problem,
-        diffusion: f64,
-    ) -> StepBounds {
-        let of_boundary = StepBounds::of_boundary(mesh, geometry, problem, diffusion);
-        let n = mesh.n_cells();
         let varies = depends_on_time(&problem.source);
         let force = sampled(&problem.source, &geometry.cell_centre, 0.0);
         let has_body = varies || force.iter().flatten().any(|component| *component != 0.0);
         let is_buoyant = problem.thermal.as_ref().is_some_and(|thermal| thermal.expansion != 0.0);
         // Sums over the faces of each cell only where they are read.
-        if !has_body && !is_buoyant && of_boundary.pressures.len() < 2 {
-            return of_boundary;
+        if !has_body && !is_buoyant && pressures.len() < 2 {
+            let (body, buoyancy, inverse_length) = (None, 0.0, 0.0);
+            return StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion };
         }
         let factors = cell_factors(mesh, geometry);
         let inverse_length = largest((0..n).map(|c| {
@@ -204,7 +196,7 @@ impl StepBounds {
             factors,
             varies,
         });
-        StepBounds { body, buoyancy, inverse_length, ..of_boundary }
+        StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion }
     }
 
     /// The bound by the largest diffusive rate alone.
@@ -222,11 +214,6 @@ impl StepBounds {
     /// The largest diffusive rate.
     pub(super) fn diffusion(&self) -> f64 {
         self.diffusion
-    }
-
-    /// Sets the largest diffusive rate.
-    pub(super) fn set_diffusion(&mut self, diffusion: f64) {
-        self.diffusion = diffusion;
     }
 
     /// The largest |u_b| |S| / V at time `t`.

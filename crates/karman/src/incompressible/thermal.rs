@@ -13,7 +13,7 @@ use crate::backend::{Backend, Buffer, Partials};
 use crate::finite_volume::CellScheme;
 use crate::finite_volume::convection::HYBRID_UPWIND;
 use crate::finite_volume::{
-    Condition, Faces, Functional, Functionals, PartValues, Prescribed, Scope, narrow,
+    Condition, Faces, Functional, Functionals, PartValues, Prescribed, narrow,
 };
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
@@ -58,13 +58,12 @@ pub(super) struct Thermal<F: Real> {
 impl<F: Real> Thermal<F> {
     pub(super) fn new(
         backend: &Backend,
-        place: (&Mesh, &Geometry, &Scope),
+        (mesh, geometry): (&Mesh, &Geometry),
         faces: &Faces<F>,
         problem: &ThermalProblem,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
         let ThermalProblem { diffusivity, conditions, .. } = problem;
-        let (mesh, ..) = place;
         let (found, patches) = (conditions.len(), mesh.patches.len());
         if found != patches {
             return Err(IncompressibleError::Conditions { found, patches });
@@ -79,12 +78,18 @@ impl<F: Real> Thermal<F> {
             prescribed: vec![],
             source: problem.source.clone(),
         };
-        let equation =
-            TransportEquation::new(backend, place, faces, (*diffusivity, numerics), vec![spec])?;
+        let equation = TransportEquation::new(
+            backend,
+            mesh,
+            geometry,
+            faces,
+            (*diffusivity, numerics),
+            vec![spec],
+        )?;
         let start = (&problem.initial, "the initial temperature");
         Ok(Thermal {
             equation,
-            field: TransportedField::new(backend, place, start)?,
+            field: TransportedField::new(backend, mesh, geometry, start)?,
             backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
             hybrid_outflow: backend.upload(
                 dirichlet_index

@@ -21,7 +21,7 @@ use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellFaces, Condition, Faces, Material,
-    NonOrthogonalCorrectionOnBackend, PartValues, Prescribed, Quantities, Scope, TimeDependentData,
+    NonOrthogonalCorrectionOnBackend, PartValues, Prescribed, Quantities, TimeDependentData,
     VectorField, Vectors, narrow,
 };
 use crate::linear::SolveOutcome;
@@ -29,6 +29,7 @@ use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use crate::time::TimeCoefficients;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -135,7 +136,8 @@ pub(super) fn faces_where(
 impl<F: Real> TransportEquation<F> {
     pub(super) fn new(
         backend: &Backend,
-        (mesh, geometry, scope): (&Mesh, &Geometry, &Scope),
+        mesh: &Mesh,
+        geometry: &Geometry,
         faces: &Faces<F>,
         (diffusivity, numerics): (f64, &Numerics),
         specs: Vec<EquationSpec>,
@@ -163,18 +165,12 @@ impl<F: Real> TransportEquation<F> {
             quantities.push(Quantity {
                 contribution: BoundaryContributionOnBackend::new(backend, contribution),
                 prescribed: discrete.values.into_time_dependent_data(backend, what)?,
-                source: TimeDependentData::of_cells(
-                    backend,
-                    "the source",
-                    source,
-                    (geometry, scope),
-                )?,
+                source: TimeDependentData::of_cells(backend, "the source", source, geometry)?,
             });
             boundary.get_or_insert(of_quantity);
         }
         let Some(boundary) = boundary else { unreachable!("one quantity at least") };
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        let scheme = scheme.within(scope);
         let (mut conductance, mut correction) = (scheme.conductances(), scheme.correction());
         if !diffuses {
             conductance.fill(0.0);
@@ -182,19 +178,14 @@ impl<F: Real> TransportEquation<F> {
         }
         let of_implicit = match (faces.is_orthogonal, numerics.is_steady) {
             (true, _) => None,
-            (false, true) => {
-                Some(scope.face_values(mesh, |face| STEADY_DIFFUSION * conductance[face]))
-            }
-            (false, false) => Some(majorant_conductances(mesh, scope, &correction, &conductance)),
+            (false, true) => Some(conductance.iter().map(|a| STEADY_DIFFUSION * a).collect()),
+            (false, false) => Some(majorant_conductances(mesh, &correction, &conductance)),
         };
-        let rates = diffusive_rates((mesh, geometry, scope), &conductance);
+        let rates = diffusive_rates(mesh, geometry, &conductance);
         let correction =
             NonOrthogonalCorrectionOnBackend::new(backend, faces.cells.clone(), correction);
         let (extrapolates, is_limited) = numerics.convection.extrapolates();
-        let stencils = match extrapolates {
-            true => scheme.extrapolation(&faces.flat)?,
-            false => None,
-        };
+        let stencils = extrapolates.then(|| scheme.extrapolation(&faces.flat)).flatten();
         let stencils =
             stencils.map(|stencils| correction.gradient().with_stencils(backend, stencils));
         let mut upwind = (is_limited || stencils.is_some())
@@ -481,13 +472,11 @@ impl<F: Real> TransportEquation<F> {
 }
 
 /// Σ a / V of each cell.
-fn diffusive_rates(
-    (mesh, geometry, scope): (&Mesh, &Geometry, &Scope),
-    conductance: &[f64],
-) -> Vec<f64> {
-    scope.cell_values(mesh, |cell| {
+fn diffusive_rates(mesh: &Mesh, geometry: &Geometry, conductance: &[f64]) -> Vec<f64> {
+    let of_cell = |(cell, volume): (usize, &f64)| {
         let faces = mesh.cell_to_faces.of(cell).iter();
-        let sum = faces.map(|item| conductance[index_of(*item)]).sum::<f64>();
-        sum / geometry.cell_volume[cell]
-    })
+        faces.map(|item| conductance[index_of(*item)]).sum::<f64>() / volume
+    };
+    let volumes = geometry.cell_volume.par_iter().enumerate();
+    volumes.with_min_len(1024).map(of_cell).collect()
 }

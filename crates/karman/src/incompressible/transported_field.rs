@@ -5,8 +5,8 @@ use crate::backend::{Backend, Buffer};
 use crate::finite_volume::Convection;
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
-    CellField, FaceView, Faces, Prescribed, Scope, VectorField, Vectors, VelocityField,
-    check_finite, narrow, narrow_slice,
+    CellField, FaceView, Faces, Prescribed, VectorField, Vectors, VelocityField, check_finite,
+    narrow, narrow_slice,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
@@ -57,11 +57,13 @@ impl<F: Real> TransportedField<F> {
     /// The initial field; `what` names it in messages.
     pub(super) fn new(
         backend: &Backend,
-        (mesh, geometry, scope): (&Mesh, &Geometry, &Scope),
+        mesh: &Mesh,
+        geometry: &Geometry,
         (initial, what): (&Arc<dyn Prescribed>, &'static str),
     ) -> Result<Self, IncompressibleError> {
         let n = mesh.n_cells();
-        let start = scope.sampled(geometry, &**initial, 0.0);
+        let mut start = vec![0.0; n];
+        initial.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite(what, &start, 0.0)?;
         let before = narrow_slice(backend, &start);
         Ok(TransportedField {

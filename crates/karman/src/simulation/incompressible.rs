@@ -26,7 +26,7 @@ use crate::case::{
     ThermalCase, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
-use crate::finite_volume::{Prescribed, Scope, widen};
+use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
     Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, Entries, Field,
@@ -103,14 +103,8 @@ impl<F: Real> FlowRun<F> {
         let place = (mesh, geometry);
         let (run_backend, ranks) = (backend, case.run.ranks);
         let backend = if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
-        // Of several ranks each computes the data of its cells, where it can.
-        let scope = match ranks > 1 && numerics.is_discretized_by_ranks() {
-            true => Scope::of_boundary(mesh),
-            false => Scope::all(),
-        };
-        let given = (&problem, &numerics);
         let mut flow =
-            IncompressibleSolver::unprojected(&backend, place, &scope, given, start.clock)?;
+            IncompressibleSolver::unprojected(&backend, place, &problem, &numerics, start.clock)?;
         if let Some(target) = flow_case.mean_velocity {
             flow.prescribe_mean_velocity(place, target)?;
         }
@@ -140,7 +134,7 @@ impl<F: Real> FlowRun<F> {
             1 => vec![],
             _ => entries(case, &monitors, (&backend, &flow), place),
         };
-        let flow = Computation::new(ranks, run_backend, place, (flow, &problem), entries)?;
+        let flow = Computation::new(ranks, run_backend, mesh, flow, entries)?;
         flow.leave_averages_to_ranks(&mut averages)?;
         Ok(FlowRun {
             averages,

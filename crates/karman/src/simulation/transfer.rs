@@ -97,12 +97,6 @@ impl Prescribed for Transferred {
         }
     }
 
-    fn sample_some(&self, points: &[f64], some: &[u32], t: f64, out: &mut [f64]) {
-        let mut all = vec![0.0; points.len() / 3];
-        self.sample(points, t, &mut all);
-        out.iter_mut().zip(some).for_each(|(out, point)| *out = all[*point as usize]);
-    }
-
     fn depends_on_time(&self) -> bool {
         false
     }

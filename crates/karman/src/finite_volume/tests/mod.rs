@@ -5,7 +5,6 @@ mod exactness;
 mod laplacian;
 mod periodic;
 mod real_meshes;
-mod scope;
 mod transport;
 
 use super::diffusion::discretize;

@@ -121,7 +121,7 @@ fn gradients(
         Use::Correction => stencils = scheme.bounded_correction().stencils,
         Use::Extrapolation => {
             let flat = flat_cells(mesh, geometry);
-            stencils = scheme.extrapolation(&flat).unwrap().unwrap_or(stencils);
+            stencils = scheme.extrapolation(&flat).unwrap_or(stencils);
         }
     }
     let gradient = correction.gradient().with_stencils(backend, stencils.clone());

@@ -5,7 +5,7 @@ use super::super::averages::Averages;
 use super::super::equation::Advance;
 use super::march::{Domain, March};
 use super::monitors::{Places, PointStates};
-use super::ranks::{Ranks, Step};
+use super::ranks::{Ranks, ReadFaces, Step};
 use crate::backend::Backend;
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
@@ -182,16 +182,7 @@ impl<F: Real> Computation<F> {
     /// # Errors
     /// As [`Computation::monitored`].
     pub(super) fn on_boundary(&self, faces: &[u32]) -> Result<PointStates, SimulationError> {
-        match &mut *self.form() {
-            Form::One(one) => {
-                let flow = one.march.flow_mut();
-                flow.refresh()?;
-                Ok(flow.on_boundary(faces)?)
-            }
-            Form::Several { ranks, .. } => {
-                ranks.on_faces(faces, |flow, own| Ok(flow.on_boundary(own)?))
-            }
-        }
+        self.on_faces(faces, CompressibleSolver::on_boundary)
     }
 
     /// Means of the viscous stress, x, y and z, and of the heat flux into the domain on boundary faces.
@@ -202,15 +193,22 @@ impl<F: Real> Computation<F> {
         &self,
         faces: &[u32],
     ) -> Result<[Vec<f64>; 4], SimulationError> {
+        self.on_faces(faces, CompressibleSolver::stress_on_boundary)
+    }
+
+    /// Values on boundary faces, which `read` gives from the polynomials of the current time.
+    fn on_faces<const K: usize>(
+        &self,
+        faces: &[u32],
+        read: ReadFaces<F, K>,
+    ) -> Result<[Vec<f64>; K], SimulationError> {
         match &mut *self.form() {
             Form::One(one) => {
                 let flow = one.march.flow_mut();
                 flow.refresh()?;
-                Ok(flow.stress_on_boundary(faces)?)
+                Ok(read(flow, faces)?)
             }
-            Form::Several { ranks, .. } => {
-                ranks.on_faces(faces, |flow, own| Ok(flow.stress_on_boundary(own)?))
-            }
+            Form::Several { ranks, .. } => ranks.on_faces(faces, read),
         }
     }
 

@@ -94,6 +94,10 @@ impl Shares {
     }
 }
 
+/// Gives K values on each of some boundary faces of a flow.
+pub(super) type ReadFaces<F, const K: usize> =
+    fn(&CompressibleSolver<F>, &[u32]) -> Result<[Vec<f64>; K], CompressibleError>;
+
 /// The cell of each boundary face of a list.
 fn cells_of<'a>(mesh: &'a Mesh, faces: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
     faces.iter().map(|face| mesh.face_left[*face as usize] as usize)
@@ -328,10 +332,7 @@ impl<F: Real> Ranks<F> {
     pub(super) fn on_faces<const K: usize>(
         &self,
         faces: &[u32],
-        read: impl Fn(&CompressibleSolver<F>, &[u32]) -> Result<[Vec<f64>; K], SimulationError>
-        + Send
-        + Sync
-        + 'static,
+        read: ReadFaces<F, K>,
     ) -> Result<[Vec<f64>; K], SimulationError> {
         let cells = faces.iter().map(|face| self.boundary_cells[*face as usize - self.n_interior]);
         let shares = Shares::new(cells.map(|cell| cell as usize), &self.starts);

@@ -12,11 +12,13 @@ use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
 use crate::backend::group::{Team, gather_lists, run_ranks};
 use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
 use crate::finite_volume::{Condition, Functionals, Material, MeshPart, check_finite};
+use crate::heat::node_centred::NodeRows;
 use crate::heat::{Discretization, Heat, HeatError, HeatScheme, Problem, Source, WholeHeat};
 use crate::linear::{SolveOutcome, SolverSetup, StopTest};
 use crate::mesh::partition::{Ranges, node_starts};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -148,17 +150,19 @@ impl<F: Real> Ranks<F> {
         problem: Problem,
         settings: &Settings,
     ) -> Result<Parts<F>, HeatError> {
-        // Ranks take their rows on the host; functionals are evaluated on the device.
-        let of_device = backend.device().map(|_| problem.clone());
-        let mut heat = Heat::new(&backend.on_host(), mesh, geometry, problem)?;
+        let (around, host) = (&mesh.node_to_cells(), backend.on_host());
+        let heat_of = |backend: &Backend, rows: Range<usize>| {
+            let rows = NodeRows { around, rows };
+            Heat::of_rows(backend, (mesh, geometry), problem.clone(), &rows)
+        };
+        // Functionals need no equations.
+        let whole = heat_of(backend, 0..0)?;
         let starts = node_starts(mesh, count, HOST_CHUNK);
         let team = team((count, backend), &starts, |group, own| {
+            let heat = heat_of(&host, starts[group.rank()]..starts[group.rank() + 1])?;
             Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
         })?;
-        if let Some(problem) = of_device {
-            heat = Heat::new(backend, mesh, geometry, problem)?;
-        }
-        Ok((team, starts, WholeHeat::of(heat)))
+        Ok((team, starts, WholeHeat::of(whole)))
     }
 
     /// The results of `work` on each rank of this process, in the order of ranks.

@@ -6,10 +6,9 @@ use super::ranks::{Ranks, Selection};
 use crate::backend::Backend;
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, Problem, State,
-    StepReport,
+    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, State, StepReport,
 };
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::Mesh;
 use crate::real::Real;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +44,7 @@ pub(super) enum Reader {
 }
 
 impl<F: Real> Computation<F> {
-    /// The flow of a problem on `ranks` ranks, as [`Ranks::new`], with the entries that
+    /// A flow on `ranks` ranks, as [`Ranks::new`], with the entries that
     /// those read which do not read whole fields.
     ///
     /// # Errors
@@ -53,14 +52,13 @@ impl<F: Real> Computation<F> {
     pub(super) fn new(
         ranks: usize,
         backend: &Backend,
-        place: (&Mesh, &Geometry),
-        (mut whole, problem): (IncompressibleSolver<F>, &Problem),
+        mesh: &Mesh,
+        mut whole: IncompressibleSolver<F>,
         mut entries: Vec<(Reader, Entries)>,
     ) -> Result<Self, IncompressibleError> {
-        let (mesh, _) = place;
         let ranks = match ranks {
             1 => None,
-            ranks => Some(Ranks::new(ranks, backend, place, (&whole, problem))?),
+            ranks => Some(Ranks::new(ranks, backend, mesh, &whole)?),
         };
         let mut selections = BTreeMap::new();
         if let Some(ranks) = &ranks {

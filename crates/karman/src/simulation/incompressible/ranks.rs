@@ -1,8 +1,7 @@
 //! A flow on several ranks with parts of the mesh: threads of this process, or processes of which this is one. They compute the bits of
 //! one rank.
 //!
-//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields. Of a collocated flow in time it has
-//! the data of the mesh at the boundary alone, as each rank computes those of its cells.
+//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields.
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
@@ -14,11 +13,11 @@ use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
     DerivedBuffers, DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver,
-    PackedEntries, PartEntries, PartPlaces, Place, Problem, Progress, State, StepReport,
+    PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
 };
 use crate::linear::SolverSetup;
+use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
-use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -66,15 +65,14 @@ pub(super) struct Selection {
 }
 
 impl<F: Real> Rank<F> {
-    /// The part of the flow `whole` of a problem that this rank computes, with its initial velocity projected.
+    /// The part of the flow `whole` on `mesh` that this rank computes, with its initial velocity projected.
     fn new(
         group: &Arc<dyn RankGroup>,
         backend: &Backend,
-        (place, ranges): ((&Mesh, &Geometry), &Ranges<'_>),
-        (whole, problem): (&IncompressibleSolver<F>, &Problem),
+        (mesh, ranges): (&Mesh, &Ranges<'_>),
+        whole: &IncompressibleSolver<F>,
     ) -> Result<Rank<F>, IncompressibleError> {
-        let (mesh, _) = place;
-        let (mut flow, places) = whole.of_rank(backend, group, (place, ranges), problem)?;
+        let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
         flow.project()?;
         flow.keep_mean_velocity()?;
         Ok(Rank {
@@ -89,7 +87,7 @@ impl<F: Real> Rank<F> {
 }
 
 impl<F: Real> Ranks<F> {
-    /// `count` ranks of the flow `whole` of a problem, which is on the host; they share the threads of `backend`, and compute on devices
+    /// `count` ranks of the flow `whole` on `mesh`, which is on the host; they share the threads of `backend`, and compute on devices
     /// of its kind. They project the initial velocity and correct it to the prescribed mean.
     ///
     /// # Errors
@@ -97,16 +95,16 @@ impl<F: Real> Ranks<F> {
     pub(super) fn new(
         count: usize,
         backend: &Backend,
-        place: (&Mesh, &Geometry),
-        (whole, problem): (&IncompressibleSolver<F>, &Problem),
+        mesh: &Mesh,
+        whole: &IncompressibleSolver<F>,
     ) -> Result<Self, IncompressibleError> {
-        let ranges = Ranges::new(place.0, count, HOST_CHUNK);
+        let ranges = Ranges::new(mesh, count, HOST_CHUNK);
         let processes = backend.processes().clone();
         let groups = processes.groups(count);
         let threads = (backend.threads() / groups.len()).max(1);
         let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, IncompressibleError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
-            own.install(|| Rank::new(group, &own, (place, &ranges), (whole, problem)))
+            own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
         })?;
         let own = ranks.iter().map(|rank| &rank.places);
         let places = if processes.count() == 1 {
