@@ -4,14 +4,14 @@ use super::super::SimulationError;
 use super::super::averages::Averages;
 use super::super::equation::Advance;
 use super::march::{Domain, March};
-use super::monitors::{Places, PointStates};
+use super::monitors::{Loads, Places, PointStates};
 use super::ranks::{Ranks, ReadFaces, Step};
 use crate::backend::Backend;
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::{
-    BoundaryLoad, CellPoints, CellQuantity, CompressibleProblem, CompressibleSolver, LoadedFaces,
-    Progress, WholeMesh,
+    CellPoints, CellQuantity, CompressibleProblem, CompressibleSolver, LoadedFaces, Progress,
+    WholeMesh,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -146,9 +146,7 @@ impl<F: Real> Computation<F> {
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
-    pub(super) fn monitored(
-        &self,
-    ) -> Result<(PointStates, Vec<[BoundaryLoad<f64>; 2]>), SimulationError> {
+    pub(super) fn monitored(&self) -> Result<(PointStates, Vec<Loads>), SimulationError> {
         match &mut *self.form() {
             Form::One(one) => {
                 let OneRank { march, points, groups } = &mut **one;

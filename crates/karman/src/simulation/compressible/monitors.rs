@@ -50,6 +50,9 @@ pub(super) struct Places {
     pub(super) groups: Vec<LoadGroup>,
 }
 
+/// The loads of the pressure and of the viscous stress on a group of faces.
+pub(super) type Loads = [BoundaryLoad<f64>; 2];
+
 /// ρ, u_x, u_y, u_z and p at points.
 pub(super) type PointStates = [Vec<f64>; VARIABLES];
 
@@ -124,11 +127,7 @@ impl Monitors {
     }
 
     /// Values of probes and patches, from the states at the points of the probes and the loads on the patches.
-    pub(super) fn evaluate(
-        &self,
-        states: PointStates,
-        loads: &[[BoundaryLoad<f64>; 2]],
-    ) -> Monitored {
+    pub(super) fn evaluate(&self, states: PointStates, loads: &[Loads]) -> Monitored {
         let mut monitored = Monitored::default();
         let columns = self.at_probes.named(states, self.dimension);
         for (i, probe) in self.probes.iter().enumerate() {
@@ -167,11 +166,7 @@ fn monitored_patch(
 }
 
 impl MonitoredPatch {
-    fn quantities(
-        &self,
-        [of_pressure, of_stress]: &[BoundaryLoad<f64>; 2],
-        dimension: usize,
-    ) -> NamedList<f64> {
+    fn quantities(&self, [of_pressure, of_stress]: &Loads, dimension: usize) -> NamedList<f64> {
         let reference = self.reference.as_ref();
         let level = reference.map_or(0.0, |reference| reference.pressure);
         let force = |load: &BoundaryLoad<f64>| [load.force_x, load.force_y, load.force_z];

@@ -11,14 +11,14 @@ use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::super::ranks::joined_arrays;
 use super::fields::{FieldBuffers, Fields};
 use super::march::{Domain, March};
-use super::monitors::{CellPoint, LoadGroup, Places, PointStates};
+use super::monitors::{CellPoint, LoadGroup, Loads, Places, PointStates};
 use crate::backend::group::{Team, run_ranks};
 use crate::backend::{Backend, Element, HOST_CHUNK, Processes, RankGroup};
 use crate::case::CompressibleCase;
 use crate::compressible::state::VARIABLES;
 use crate::compressible::{
-    BoundaryLoad, CellPoints, CellQuantity, CompressibleError, CompressibleProblem,
-    CompressibleSolver, FaceLoads, GatheredLoads, PartLoads, PartNumbers, Progress, WholeMesh,
+    CellPoints, CellQuantity, CompressibleError, CompressibleProblem, CompressibleSolver,
+    FaceLoads, GatheredLoads, PartLoads, PartNumbers, Progress, WholeMesh,
 };
 use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
@@ -294,9 +294,7 @@ impl<F: Real> Ranks<F> {
     ///
     /// # Errors
     /// [`SimulationError`] where a prescribed value is not a number, or a rank failed.
-    pub(super) fn monitored(
-        &mut self,
-    ) -> Result<(PointStates, Vec<[BoundaryLoad<f64>; 2]>), SimulationError> {
+    pub(super) fn monitored(&mut self) -> Result<(PointStates, Vec<Loads>), SimulationError> {
         let lists = self.lists(|rank| {
             let Rank { march, points, loads, .. } = rank;
             let flow = march.flow_mut();
