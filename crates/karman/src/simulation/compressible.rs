@@ -7,6 +7,7 @@ mod monitors;
 mod ranks;
 mod setup;
 mod speeds;
+mod surface;
 
 use super::averages::{Averages, TimeAverages};
 use super::equation::{Advance, Equation, Monitored, Unknown};
@@ -183,10 +184,10 @@ impl<F: Real> Equation for CompressibleRun<F> {
     fn surface(
         &mut self,
         place: (&Mesh, &Geometry),
-        surface: &Surface,
+        of: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
-        let gas = fields::Gas { constant: self.gas_constant, viscous: self.viscous };
-        fields::surface(&self.computation, gas, place, surface)
+        let gas = surface::Gas { constant: self.gas_constant, viscous: self.viscous };
+        surface::sample(&self.computation, gas, place, of)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
