@@ -150,7 +150,7 @@ impl<F: Real> Ranks<F> {
         problem: Problem,
         settings: &Settings,
     ) -> Result<Parts<F>, HeatError> {
-        let (around, host) = (&mesh.node_to_cells(), backend.on_host());
+        let around = &mesh.node_to_cells();
         let heat_of = |backend: &Backend, rows: Range<usize>| {
             let rows = NodeRows { around, rows };
             Heat::of_rows(backend, (mesh, geometry), problem.clone(), &rows)
@@ -159,6 +159,8 @@ impl<F: Real> Ranks<F> {
         let whole = heat_of(backend, 0..0)?;
         let starts = node_starts(mesh, count, HOST_CHUNK);
         let team = team((count, backend), &starts, |group, own| {
+            // The threads of the process wait for the ranks.
+            let host = Backend::host(own.threads())?;
             let heat = heat_of(&host, starts[group.rank()]..starts[group.rank() + 1])?;
             Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
         })?;

@@ -66,6 +66,17 @@ fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
     compare(mesh, fluxes, &[2, 3, 4, 7]);
 }
 
+/// A process of one thread waited for itself.
+#[test]
+fn two_ranks_share_one_thread() {
+    let mesh =
+        "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 9]\nelement = \"tetrahedron\"";
+    let rest = format!("discretization = \"node\"\n{IN_TIME}{SIDES}");
+    let case = |ranks| case(mesh, &rest, ranks).replace("threads = 2", "threads = 1");
+    assert!(case(2).contains("threads = 1\n"));
+    assert_files_of_ranks(&case, &[2], &results(&case(1)));
+}
+
 #[test]
 fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
     let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [13, 13, 13]";
