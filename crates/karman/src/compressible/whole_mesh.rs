@@ -1,4 +1,4 @@
-//! What solvers are made of: the whole mesh, and of it the cells that a solver computes.
+//! The mesh of a flow: the whole mesh, and the cells of it that a solver computes.
 
 use super::limiter::Limiter;
 use super::node_limiter::{CellNodes, NodeBounds};

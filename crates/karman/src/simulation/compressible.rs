@@ -79,7 +79,9 @@ impl<F: Real> CompressibleRun<F> {
         let monitors = Monitors::new(case, place)?;
         let (ranks, places) = (case.run.ranks, monitors.places());
         let computation = Computation::new(ranks, backend, own, place, &problem, places)?;
-        let mut averages = fields::averages(backend, case, mesh, &names);
+        // Several ranks accumulate the averages: no device has them on the whole mesh.
+        let of_averages = &if ranks == 1 { backend.clone() } else { backend.on_host() };
+        let mut averages = fields::averages(of_averages, case, mesh, &names);
         computation.leave_averages_to_ranks(&mut averages)?;
         Ok(CompressibleRun {
             monitors,

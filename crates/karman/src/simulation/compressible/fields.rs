@@ -53,9 +53,10 @@ pub(super) fn averages<F: Real>(
 /// The components of a field on the backend.
 pub(super) type FieldBuffers<F> = [Buffer<F>; 3];
 
-/// Buffers for fields, empty where there are no averages.
+/// Buffers for fields, empty where there are no averages or several ranks accumulate them.
 pub(super) fn buffers<F: Real>(backend: &Backend, case: &Case, mesh: &Mesh) -> FieldBuffers<F> {
-    let n = if case.output.averages.is_empty() { 0 } else { mesh.n_cells() };
+    let is_needed = !case.output.averages.is_empty() && case.run.ranks == 1;
+    let n = if is_needed { mesh.n_cells() } else { 0 };
     [0; 3].map(|_| backend.zeros(n))
 }
 

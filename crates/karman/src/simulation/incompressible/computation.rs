@@ -28,7 +28,7 @@ pub(super) struct Computation<F: Real> {
     backend: Backend,
 }
 
-/// What reads entries of the flow on the whole mesh.
+/// A monitor or an output that reads some entries of the flow on the whole mesh.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reader {
     /// Probes and loads, after each step.
@@ -44,8 +44,7 @@ pub(super) enum Reader {
 }
 
 impl<F: Real> Computation<F> {
-    /// A flow on `ranks` ranks, as [`Ranks::new`], with the entries that
-    /// those read which do not read whole fields.
+    /// A flow on `ranks` ranks, as [`Ranks::new`], with the entries of each reader that does not read whole fields.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
