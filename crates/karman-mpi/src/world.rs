@@ -10,6 +10,7 @@
 use crate::library::{Communicator, Library, MOST_BYTES, Pending};
 use crate::options::Options;
 use crate::processors;
+use karman_backend::group::WaitedTime;
 use karman_backend::{BackendError, RankGroup};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
@@ -134,6 +135,7 @@ impl MpiGroup {
             messages.iter_mut().try_fold(true, |all, message| Ok(message.test()? && all))
         };
         let begin = Instant::now();
+        let mut waited = WaitedTime::new(begin);
         for look in 0.. {
             match has_ended(messages) {
                 Ok(true) => return Ok(()),
@@ -147,7 +149,7 @@ impl MpiGroup {
                 return Err(failure);
             }
             world.pause(look, begin);
-            if look % BETWEEN_NEWS == 0 && begin.elapsed() >= world.options.patience {
+            if look % BETWEEN_NEWS == 0 && waited.at(Instant::now()) >= world.options.patience {
                 self.find_hanging();
             }
         }

@@ -11,10 +11,12 @@
 mod processes;
 mod team;
 mod threads;
+mod waited_time;
 
 pub use processes::Processes;
 pub use team::{Team, run_ranks};
 pub use threads::ThreadGroup;
+pub use waited_time::WaitedTime;
 
 use super::{BackendError, Element};
 use std::sync::Arc;

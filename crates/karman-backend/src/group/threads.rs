@@ -1,6 +1,6 @@
 //! Ranks as threads of one process: messages are copied through memory that all of them share.
 
-use super::Group;
+use super::{Group, WaitedTime};
 use crate::BackendError;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,30 +16,11 @@ const LOOKS: usize = 2000;
 /// Longest sleep between two looks.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// Longest time between two looks that counts. In a longer one the process or the machine was stopped, and the other ranks with it.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
 /// Bytes of memory that a rank keeps for later gathers.
 const KEPT: usize = 1 << 20;
 
 /// No rank.
 const NONE: usize = usize::MAX;
-
-/// The time for which a rank has waited.
-struct Waiting {
-    /// The last look.
-    last: Instant,
-    time: Duration,
-}
-
-impl Waiting {
-    /// That time at a look now.
-    fn at(&mut self, now: Instant) -> Duration {
-        self.time += now.duration_since(self.last).min(LONGEST_PAUSE);
-        self.last = now;
-        self.time
-    }
-}
 
 /// One of the ranks that are threads of this process.
 #[derive(Clone)]
@@ -152,7 +133,7 @@ impl ThreadGroup {
 
     fn sleep_until(&self, from: usize, is_there: impl Fn() -> bool) -> Result<(), BackendError> {
         let Shared { sleeping, gate, changed, patience, .. } = &*self.shared;
-        let mut waiting = Waiting { last: Instant::now(), time: Duration::ZERO };
+        let mut waited = WaitedTime::new(Instant::now());
         loop {
             if is_there() {
                 return Ok(());
@@ -160,7 +141,7 @@ impl ThreadGroup {
             if let Some(failure) = self.failure() {
                 return Err(failure);
             }
-            if waiting.at(Instant::now()) >= *patience {
+            if waited.at(Instant::now()) >= *patience {
                 let seconds = patience.as_secs_f64();
                 let reason = format!("it hangs: another rank has waited {seconds} s for it");
                 self.fail(self.hanging(from), reason);
@@ -297,20 +278,5 @@ impl Group for ThreadGroup {
             end();
         }
         ends.push(end);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A process that was stopped for an hour and goes on.
-    #[test]
-    fn a_stop_of_all_ranks_is_not_waiting() {
-        let begin = Instant::now();
-        let mut waiting = Waiting { last: begin, time: Duration::ZERO };
-        let mut at = |seconds| waiting.at(begin + Duration::from_secs_f64(seconds)).as_secs_f64();
-        let times = [0.25, 0.75, 3600.75, 3601.0].map(&mut at);
-        assert_eq!(times, [0.25, 0.75, 1.75, 2.0]);
     }
 }
