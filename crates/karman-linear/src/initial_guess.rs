@@ -87,11 +87,6 @@ impl<T: Real> InitialGuess<T> {
         }
     }
 
-    /// For the `n` rows that one of several ranks has, with an empty history.
-    pub fn of_rank(&self, backend: &Backend, n: usize) -> Self {
-        InitialGuess { noise: self.noise, ..InitialGuess::new(backend, n, 0.0) }
-    }
-
     /// Stores `b` as the right-hand side of the last solution. The contents of `b` are undefined
     /// afterwards.
     pub fn store_right_hand_side(&mut self, backend: &Backend, b: &mut Buffer<T>) {

@@ -26,13 +26,7 @@ pub(super) fn measure(
         let whole = match count {
             1 => None,
             _ => Some(host.install(|| {
-                IncompressibleSolver::<f64>::unprojected(
-                    &host,
-                    place,
-                    &problem,
-                    &numerics,
-                    (0.0, 0),
-                )
+                IncompressibleSolver::<f64>::of_ranks(&host, place, &problem, &numerics, (0.0, 0))
             })?),
         };
         let measured = plan.on_ranks(count, |backend, group| {
@@ -41,7 +35,8 @@ pub(super) fn measure(
                     backend, &mesh, &geometry, &problem, &numerics,
                 )?,
                 Some((whole, group)) => {
-                    let (mut flow, _) = whole.of_rank(backend, group, (&mesh, &ranges))?;
+                    let place = (&mesh, &geometry, &ranges);
+                    let (mut flow, _) = whole.of_rank(backend, group, place, &problem)?;
                     flow.project()?;
                     flow
                 }

@@ -7,6 +7,21 @@ use karman_backend::{Backend, Halo};
 use rayon::prelude::*;
 use std::sync::Arc;
 
+impl CsrMatrix<f64> {
+    /// The rows of one of several ranks, whose columns are entries of vectors of `halo`, with the columns of the whole matrix.
+    ///
+    /// # Errors
+    /// [`LinearError`] where the matrix does not fit 32-bit indices.
+    pub fn in_global_columns(&self, halo: &Halo) -> Result<Self, LinearError> {
+        let length = |row: usize| self.row_length(row);
+        CsrMatrix::from_rows(self.rows(), halo.total(), length, |row, columns, values| {
+            for (k, (column, value)) in self.row(row).enumerate() {
+                (columns[k], values[k]) = (halo.global(column) as u32, value);
+            }
+        })
+    }
+}
+
 impl<S: Real> Matrix<S> {
     /// The rows that one of several ranks has of this matrix, which is in compressed rows on the host, on the backend of that
     /// rank. `halo` has all their columns.

@@ -172,6 +172,12 @@ impl BoundaryFaces {
         self.value(boundary_face).filter(|_| is_dirichlet)
     }
 
+    /// 1 + the index of each boundary face's Dirichlet value, 0 where it has none.
+    pub fn dirichlet_indices(&self) -> Vec<u32> {
+        let faces = 0..self.kinds.len();
+        faces.map(|face| self.dirichlet_value(face).map_or(0, |value| value + 1)).collect()
+    }
+
     /// The condition of a boundary face, counted from the first of these.
     pub(super) fn kind(&self, boundary_face: usize) -> Kind {
         self.kinds[boundary_face]

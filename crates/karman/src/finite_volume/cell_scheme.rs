@@ -2,9 +2,12 @@
 //! their face; the equation of each face for the gradients of its cells. [`diffusion`](super::diffusion) has the formulas.
 
 use super::boundary::{BoundaryFaces, Kind};
+use super::local_mesh::at_boundary_faces;
+use crate::backend::{Backend, Buffer};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
 use crate::mesh::gradient_stencil::CorrectedFlux;
 use crate::mesh::{Geometry, Mesh, index_of};
+use crate::real::Real;
 use rayon::prelude::*;
 
 type Vector = [f64; 3];
@@ -46,14 +49,52 @@ pub(crate) fn limiter(tangent: Vector, distance: f64) -> f64 {
     if tangent > limit { limit / tangent } else { 1.0 }
 }
 
+/// k of the cells.
+#[derive(Clone, Copy, Debug)]
+pub enum Conductivity<'a> {
+    /// Equal in all cells.
+    Uniform(f64),
+    /// Of each cell: `[n_cells]`.
+    OfCells(&'a [f64]),
+}
+
+impl Conductivity<'_> {
+    /// That of a cell.
+    pub(super) fn of(self, cell: usize) -> f64 {
+        match self {
+            Conductivity::Uniform(k) => k,
+            Conductivity::OfCells(k) => k[cell],
+        }
+    }
+}
+
+impl From<f64> for Conductivity<'_> {
+    fn from(k: f64) -> Self {
+        Conductivity::Uniform(k)
+    }
+}
+
+impl<'a> From<&'a [f64]> for Conductivity<'a> {
+    fn from(k: &'a [f64]) -> Self {
+        Conductivity::OfCells(k)
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Conductivity<'a> {
+    fn from(k: &'a Vec<f64>) -> Self {
+        Conductivity::OfCells(k)
+    }
+}
+
 fn interior_flux(
     face: usize,
     mesh: &Mesh,
     geometry: &Geometry,
-    k: &[f64],
+    k: Conductivity<'_>,
     corrected: bool,
 ) -> FaceFlux {
     let (l, r) = (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
+    let (of_left, of_right) = (k.of(l), k.of(r));
     let area = geometry.area_vector_of(face);
     let s = dot(area, area).sqrt();
     let n = area.map(|a| a / s);
@@ -64,21 +105,21 @@ fn interior_flux(
     if !corrected {
         let (dl, dr) = (norm(subtract(x, xl)), norm(subtract(xr, x)));
         let share = dl / (dl + dr);
-        let resistance = length * (share / k[l] + (1.0 - share) / k[r]);
+        let resistance = length * (share / of_left + (1.0 - share) / of_right);
         return FaceFlux { conductance: s / resistance, ..Default::default() };
     }
     let least = LEAST_COSINE * length;
     let dl = dot(subtract(x, xl), n).max(0.5 * least);
     let dr = dot(subtract(xr, x), n).max(0.5 * least);
     let tangent = add_scaled(d, -(dl + dr), n);
-    let conductance = s / (dl / k[l] + dr / k[r]);
+    let conductance = s / (dl / of_left + dr / of_right);
     let explicit = -conductance * limiter(tangent, dl + dr);
     FaceFlux {
         conductance,
         tangential: tangent.map(|t| explicit * t),
         left_weight: dr / (dl + dr),
-        left_row: add_scaled(tangent, dl + dr * k[l] / k[r], n),
-        right_row: add_scaled(tangent, dl * k[r] / k[l] + dr, n),
+        left_row: add_scaled(tangent, dl + dr * of_left / of_right, n),
+        right_row: add_scaled(tangent, dl * of_right / of_left + dr, n),
     }
 }
 
@@ -99,7 +140,7 @@ fn boundary_flux(
     face: usize,
     mesh: &Mesh,
     geometry: &Geometry,
-    k: &[f64],
+    k: Conductivity<'_>,
     kind: Kind,
     corrected: bool,
 ) -> BoundaryFlux {
@@ -112,7 +153,7 @@ fn boundary_flux(
     let delta = if corrected { dot(d, n).max(LEAST_COSINE * length) } else { length };
     let tangent = add_scaled(d, -delta, n);
     let limited = limiter(tangent, delta);
-    let k = k[cell];
+    let k = k.of(cell);
     match kind {
         Kind::Dirichlet => {
             let conductance = s * k / delta;
@@ -155,7 +196,7 @@ fn boundary_flux(
 pub struct CellScheme<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) geometry: &'a Geometry,
-    pub(super) conductivity: &'a [f64],
+    pub(super) conductivity: Conductivity<'a>,
     pub(super) boundary: &'a BoundaryFaces,
     pub(super) corrected: bool,
 }
@@ -165,11 +206,11 @@ impl<'a> CellScheme<'a> {
     pub fn new(
         mesh: &'a Mesh,
         geometry: &'a Geometry,
-        conductivity: &'a [f64],
+        conductivity: impl Into<Conductivity<'a>>,
         boundary: &'a BoundaryFaces,
         corrected: bool,
     ) -> Self {
-        CellScheme { mesh, geometry, conductivity, boundary, corrected }
+        CellScheme { mesh, geometry, conductivity: conductivity.into(), boundary, corrected }
     }
 
     /// Whether fluxes have the non-orthogonal correction.
@@ -189,6 +230,19 @@ impl<'a> CellScheme<'a> {
             if flux.implicit { flux.conductance } else { 0.0 }
         };
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
+    }
+
+    /// The conductances of the faces of the boundary, `[n_faces]`, and their fluxes for a unit gradient, `[3][n_faces]`; 0 at other faces.
+    pub fn boundary_fluxes<F: Real>(&self, backend: &Backend) -> [Buffer<F>; 2] {
+        let of_face = |face: usize| self.boundary_flux(face, self.corrected);
+        let conductance = |face: usize| {
+            let flux = of_face(face);
+            [if flux.implicit { flux.conductance } else { 0.0 }]
+        };
+        [
+            at_boundary_faces(backend, self.mesh, conductance),
+            at_boundary_faces(backend, self.mesh, |face| of_face(face).tangential),
+        ]
     }
 
     /// The conductances of a projection in 3D, a max(1, tan θ) max(1, κ) of interior faces, θ the non-orthogonality angle and κ the

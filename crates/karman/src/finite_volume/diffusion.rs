@@ -22,7 +22,7 @@
 use super::DiffusionError;
 use super::boundary::{BoundaryFaces, BoundaryValues, Condition};
 use super::boundary_contribution::BoundaryContribution;
-use super::cell_scheme::{BoundaryFlux, CellScheme};
+use super::cell_scheme::{BoundaryFlux, CellScheme, Conductivity};
 use super::discrete::Discrete;
 use super::functional::Functional;
 use super::least_squares::{GradientStencils, Use};
@@ -105,29 +105,21 @@ pub(super) fn discretize_with(
     Ok((discrete, boundary))
 }
 
-/// The boundary terms alone of [`discretize`] with correction: of a further quantity with conditions of the same
-/// kinds on the same faces, or for conductances of one's own in A. A has no rows.
+/// The boundary terms alone of [`discretize`] with correction, C v and the conditions: of a further quantity with conditions of the
+/// same kinds on the same faces, or for conductances of one's own in A.
 ///
 /// # Errors
 /// As [`discretize`].
 pub fn discretize_boundary(
     mesh: &Mesh,
     geometry: &Geometry,
-    material: &Material,
+    conductivity: Conductivity<'_>,
     conditions: &[Condition],
-) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
+) -> Result<(BoundaryContribution, BoundaryValues, BoundaryFaces), DiffusionError> {
     let mut values = BoundaryValues::default();
     let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
-    let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-    let discrete = Discrete {
-        matrix: CsrMatrix::from_entries(0, 0, vec![])?,
-        mass: vec![],
-        boundary_contribution: scheme.boundary_contribution(),
-        values,
-        correction: None,
-        is_dirichlet: vec![],
-    };
-    Ok((discrete, boundary))
+    let scheme = CellScheme::new(mesh, geometry, conductivity, &boundary, true);
+    Ok((scheme.boundary_contribution(), values, boundary))
 }
 
 fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> {
@@ -206,17 +198,8 @@ impl CellScheme<'_> {
         functional
     }
 
-    /// K.
-    pub fn correction(&self) -> NonOrthogonalCorrection {
-        self.correction_with(self.stencils(Use::Derivative))
-    }
-
-    /// K of gradients whose explicit fluxes the two-point fluxes bound, and their bound ratios.
-    pub fn bounded_correction(&self) -> NonOrthogonalCorrection {
-        self.correction_with(self.stencils(Use::Correction))
-    }
-
-    fn correction_with(&self, stencils: GradientStencils) -> NonOrthogonalCorrection {
+    /// K of these gradients.
+    pub fn correction_with(&self, stencils: GradientStencils) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
         let mut tangential = vec![0.0; 3 * n_faces];
         let mut left_weight = vec![0.0; n_faces];

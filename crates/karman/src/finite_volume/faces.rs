@@ -14,14 +14,14 @@
 //! of fourth order in |d| if the gradients are of third order. At a boundary with ∂φ/∂n = 0,
 //! φ_f = φ_c + ∇φ_c·(d − (d·n) n), d = x_f − x_c.
 
-use super::cell_scheme::{LEAST_COSINE, limiter};
+use super::face_lines::{CHUNK, FaceLines, FaceProperties, cell_skewness, component_chunks};
+use super::local_mesh::{LocalMesh, PartMesh, at_boundary_faces};
 use super::mesh_view::{CellFaces, FaceView, Vectors};
 use super::{narrow, narrow_slice};
 use crate::backend::{Backend, Buffer};
 use crate::mesh::check::flat_cells;
-use crate::mesh::geometry::{dot, norm, subtract};
-use crate::mesh::{Geometry, Mesh, index_of};
-use crate::operators::{FaceCells, Part};
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::FaceCells;
 use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -92,21 +92,6 @@ fn largest_corrected_skewness(dimension: usize) -> f64 {
 /// plates: with more, velocity and flux drift apart there (decision 32).
 const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 
-/// Σ |x_f − x_i| |S| / V of each cell.
-fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64> {
-    let n_faces = mesh.n_faces();
-    let of_cell = |cell: usize| {
-        let term = |item: &u32| {
-            let face = index_of(*item);
-            let o = [0, 1, 2].map(|k| skewness[k * n_faces + face]);
-            norm(o) * norm(geometry.area_vector_of(face))
-        };
-        let sum = mesh.cell_to_faces.of(cell).iter().map(term).fold(0.0, |a, b| a + b);
-        sum / geometry.cell_volume[cell]
-    };
-    (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
-}
-
 impl<F: Real> BlendedCells<F> {
     /// `skewed` cells with their shares, and cells of a `bound_ratio` above 1 with a share of 0.
     pub fn new(backend: &Backend, skewed: &[(u32, f64)], bound_ratio: &[f64]) -> Self {
@@ -122,106 +107,6 @@ impl<F: Real> BlendedCells<F> {
         }
         let (cells, share) = blended.into_iter().unzip();
         BlendedCells { cells: backend.upload(cells), share: narrow(backend, share) }
-    }
-
-    /// Those of the own cells of a part.
-    pub fn of_part(&self, part: &Part) -> Self {
-        let cells = self.cells.as_host().unwrap_or_default().iter().zip(0u32..);
-        let own = cells.filter_map(|(cell, place)| Some((part.own_cell(*cell)?, place)));
-        let (cells, places): (Vec<u32>, Vec<u32>) = own.unzip();
-        BlendedCells {
-            cells: part.backend.upload(cells),
-            share: part.of_list(&self.share, &places, self.share.len()),
-        }
-    }
-}
-
-/// Largest |x_f − x_i| / |d|. Between two slivers whose centroids nearly coincide it reaches 1000, beyond
-/// the range of any gradient across them; on meshes of Gmsh without slivers it is 1.2 at most.
-const LARGEST_FACE_SKEWNESS: f64 = 1.5;
-
-/// |x_f − x_i| / |d| up to this is round-off.
-const ROUND_OFF: f64 = 1e-9;
-
-/// Faces of a task.
-const CHUNK: usize = 4096;
-
-type Vector = [f64; 3];
-
-/// The components of a component-major array, in chunks of [`CHUNK`] entities.
-fn component_chunks(values: &mut [f64]) -> impl IndexedParallelIterator<Item = [&mut [f64]; 3]> {
-    let (x, rest) = values.split_at_mut(values.len() / 3);
-    let (y, z) = rest.split_at_mut(x.len());
-    let [x, y, z] = [x, y, z].map(|component| component.par_chunks_mut(CHUNK));
-    x.zip(y).zip(z).map(|((x, y), z)| [x, y, z])
-}
-
-/// A face and the line between the centroids at it.
-struct FaceLine {
-    /// w; 0 at a boundary.
-    weight: f64,
-    /// n.
-    normal: Vector,
-    /// d.
-    delta: Vector,
-    /// x_f − x_i; at a boundary d − (d·n) n.
-    skewness: Vector,
-    /// The same, at most [`LARGEST_FACE_SKEWNESS`] |d|.
-    bounded_skewness: Vector,
-}
-
-impl FaceLine {
-    fn new(mesh: &Mesh, geometry: &Geometry, face: usize) -> Self {
-        let area = geometry.area_vector_of(face);
-        let s = dot(area, area).sqrt();
-        let n = area.map(|a| a / s);
-        let x = geometry.face_centre_of(face);
-        let xl = geometry.cell_centre_of(mesh.face_left[face] as usize);
-        let from_left = subtract(x, xl);
-        let (w, d, o) = if face < mesh.n_interior_faces() {
-            let xr = geometry.right_centre_of(mesh, face);
-            let (dl, dr) = (dot(from_left, n).max(0.0), dot(subtract(xr, x), n).max(0.0));
-            let w = if dl + dr > 0.0 { dr / (dl + dr) } else { 0.5 };
-            let foot = [0, 1, 2].map(|k| w * xl[k] + (1.0 - w) * xr[k]);
-            (w, subtract(xr, xl), subtract(x, foot))
-        } else {
-            let along = dot(from_left, n);
-            (0.0, from_left, [0, 1, 2].map(|k| from_left[k] - along * n[k]))
-        };
-        let reduction = (LARGEST_FACE_SKEWNESS * norm(d) / norm(o)).min(1.0);
-        FaceLine {
-            weight: w,
-            normal: n,
-            delta: d,
-            skewness: o,
-            bounded_skewness: o.map(|o| o * reduction),
-        }
-    }
-}
-
-/// Properties of the faces of a task.
-#[derive(Default)]
-struct FaceKinds {
-    has_skewed: bool,
-    has_nonorthogonal: bool,
-    /// Faces with a limited d, and that d.
-    limited: Vec<(usize, Vector)>,
-}
-
-impl FaceKinds {
-    fn add(&mut self, face: usize, line: &FaceLine) {
-        let FaceLine { normal: n, delta: d, skewness: o, .. } = *line;
-        let along = dot(d, n);
-        let least = ROUND_OFF * ROUND_OFF * dot(d, d);
-        self.has_skewed |= dot(o, o) > least || dot(o, o).is_nan();
-        let off = dot(d, d) - along * along;
-        self.has_nonorthogonal |= off > least.max(8.0 * f64::EPSILON * dot(d, d)) || off.is_nan();
-        let normal = along.max(LEAST_COSINE * norm(d));
-        let tangent = [0, 1, 2].map(|k| d[k] - normal * n[k]);
-        let share = limiter(tangent, normal);
-        if share < 1.0 {
-            self.limited.push((face, [0, 1, 2].map(|k| normal * n[k] + share * tangent[k])));
-        }
     }
 }
 
@@ -256,70 +141,83 @@ impl<F: Real> Faces<F> {
         CellFaces::of(&self.cells, self.volume.view())
     }
 
-    /// The faces of a part, but for the lists of cells that only a set-up reads.
-    pub fn of_part(&self, part: &Part) -> Self {
-        let of_faces = |values: &Buffer<F>| part.of_faces(values);
+    /// The arrays of a mesh.
+    pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
+        let lines = FaceLines::new(mesh, geometry);
+        let kinds = Kinds {
+            is_unskewed: !lines.properties.has_skewed,
+            is_orthogonal: !lines.properties.has_nonorthogonal,
+            is_cubic,
+        };
+        let flat = flat_cells(mesh, geometry);
+        let faces =
+            Self::of_lines(backend, LocalMesh::whole(mesh, geometry), lines, (kinds, &flat));
+        Faces { flat, ..faces }
+    }
+
+    /// The cells of faces, volumes, the area vectors at the boundary and the properties of all faces, of a mesh whose cells ranks compute.
+    pub fn at_boundary(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        is_cubic: bool,
+    ) -> Self {
+        let properties = FaceProperties::of_mesh(mesh, geometry);
+        let none = || backend.zeros(0);
         Faces {
-            cells: part.cells.clone(),
-            weight: part.of_interior_faces(&self.weight),
-            skewness: of_faces(&self.skewness),
-            delta: of_faces(&self.delta),
-            limited: LimitedLines {
-                delta: self.limited.delta.as_ref().map(of_faces),
-                skewness: self.limited.skewness.as_ref().map(of_faces),
-            },
-            area: of_faces(&self.area),
-            volume: part.of_cells(&self.volume),
+            cells: Arc::new(FaceCells::sides(backend, mesh)),
+            weight: none(),
+            skewness: none(),
+            delta: none(),
+            limited: LimitedLines { delta: None, skewness: None },
+            area: at_boundary_faces(backend, mesh, |face| geometry.area_vector_of(face)),
+            volume: narrow_slice(backend, &geometry.cell_volume),
+            is_unskewed: !properties.has_skewed,
+            is_orthogonal: !properties.has_nonorthogonal,
+            is_cubic,
             skewed: vec![],
-            flat: vec![],
-            ..*self
+            flat: flat_cells(mesh, geometry),
         }
     }
 
-    /// The arrays of a mesh.
-    pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
+    /// Whether these are those of [`Faces::at_boundary`].
+    pub fn are_at_boundary(&self) -> bool {
+        self.delta.is_empty()
+    }
+
+    /// The arrays of a part of this mesh, without its flat cells.
+    pub fn of_part(&self, part: &PartMesh<'_>) -> Self {
+        let place = LocalMesh::of_part(part);
+        let lines = FaceLines::new(place.mesh, place.geometry);
+        let Faces { is_unskewed, is_orthogonal, is_cubic, .. } = *self;
+        let kinds = Kinds { is_unskewed, is_orthogonal, is_cubic };
+        Self::of_lines(&part.part.backend, place, lines, (kinds, &self.flat))
+    }
+
+    /// The arrays of faces; `flat` are the [`flat_cells`] of the whole mesh.
+    fn of_lines(
+        backend: &Backend,
+        place: LocalMesh<'_>,
+        lines: FaceLines,
+        (kinds, flat): (Kinds, &[usize]),
+    ) -> Self {
+        let LocalMesh { mesh, geometry, .. } = place;
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
-        let mut weight = vec![0.0; n_faces];
-        let mut skewness = vec![0.0; 3 * n_faces];
-        let mut delta = vec![0.0; 3 * n_faces];
-        let chunks = component_chunks(&mut skewness)
-            .zip(component_chunks(&mut delta))
-            .zip(weight.par_chunks_mut(CHUNK))
-            .enumerate();
-        let kinds: Vec<FaceKinds> = chunks
-            .map(|(chunk, ((skewness, delta), weight))| {
-                let mut kinds = FaceKinds::default();
-                for (k, weight) in weight.iter_mut().enumerate() {
-                    let face = FaceLine::new(mesh, geometry, chunk * CHUNK + k);
-                    *weight = face.weight;
-                    kinds.add(chunk * CHUNK + k, &face);
-                    for i in 0..3 {
-                        (skewness[i][k], delta[i][k]) = (face.bounded_skewness[i], face.delta[i]);
-                    }
-                }
-                kinds
-            })
-            .collect();
+        let FaceLines { mut weight, skewness, delta, properties } = lines;
         weight.truncate(n_interior);
-        let is_unskewed = !kinds.iter().any(|kinds| kinds.has_skewed);
-        let is_orthogonal = !kinds.iter().any(|kinds| kinds.has_nonorthogonal);
-        let limited: Vec<(usize, Vector)> =
-            kinds.into_iter().flat_map(|kinds| kinds.limited).collect();
-        let limited_delta = (!limited.is_empty()).then(|| {
+        let limited_delta = (!properties.limited.is_empty()).then(|| {
             let mut whole = delta.clone();
-            for (face, d) in &limited {
+            for (face, d) in &properties.limited {
                 (0..3).for_each(|k| whole[k * n_faces + face] = d[k]);
             }
             narrow(backend, whole)
         });
-        let cells = Arc::new(FaceCells::new(backend, mesh));
-        cells.neighbours(backend);
-        let cell_skewness = cell_skewness(mesh, geometry, &skewness);
-        let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
+        let cell_skewness = cell_skewness(place, &skewness);
+        let own = cell_skewness.iter().take(place.owned());
+        let skewed = (0..).zip(own).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
         let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
         let most_corrected = largest_corrected_skewness(mesh.dimension);
-        let flat = flat_cells(mesh, geometry);
-        let is_flat = |cell: usize| flat.binary_search(&cell).is_ok();
+        let is_flat = |cell: usize| flat.binary_search(&place.global_cell(cell)).is_ok();
         let is_limited = !flat.is_empty() || cell_skewness.iter().any(|s| *s > most_corrected);
         let limited_skewness = is_limited.then(|| {
             let mut limited = skewness.clone();
@@ -337,10 +235,11 @@ impl<F: Real> Faces<F> {
             });
             narrow(backend, limited)
         });
+        let Kinds { is_unskewed, is_orthogonal, is_cubic } = kinds;
         Faces {
             skewed,
-            flat,
-            cells,
+            flat: vec![],
+            cells: place.face_cells(backend),
             limited: LimitedLines { delta: limited_delta, skewness: limited_skewness },
             weight: narrow(backend, weight),
             skewness: narrow(backend, skewness),
@@ -352,4 +251,11 @@ impl<F: Real> Faces<F> {
             is_orthogonal,
         }
     }
+}
+
+/// What the whole mesh and the interpolation are.
+struct Kinds {
+    is_unskewed: bool,
+    is_orthogonal: bool,
+    is_cubic: bool,
 }

@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::boundary::{Kind, PartValues};
+use super::boundary::Kind;
 use super::cell_scheme::{CellScheme, FaceEquation};
 use super::functional::Functional;
 use super::mesh_view::{
@@ -19,9 +19,9 @@ use crate::mesh::gradient_stencil::{
     CellFit, Neighbour, Purpose, Rows, face_neighbours, fit_of_cell,
 };
 use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
+use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
-use crate::operators::{FaceCells, Part};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
@@ -47,6 +47,13 @@ pub struct GradientStencils {
     /// What the purpose of each cell's gradient bounds, over its bound, by the smallest stencil; above 1 the stencil is a
     /// larger one: `[n_cells]`.
     pub bound_ratio: Vec<f64>,
+}
+
+impl GradientStencils {
+    /// Whether every stencil is that of the faces of its cell, with its weights.
+    pub fn is_of_faces(&self) -> bool {
+        self.widened + self.limited == 0
+    }
 }
 
 /// Gradients of cells by least squares, on a backend.
@@ -88,49 +95,20 @@ impl<F: Real> CellGradient<F> {
         }
     }
 
+    /// Without stencils, of a mesh whose cells ranks compute.
+    pub(super) fn absent(backend: &Backend, cells: Arc<FaceCells>) -> Self {
+        let boundary = BoundaryRows {
+            value: backend.zeros(0),
+            row_value: backend.zeros(0),
+            row_cell: backend.zeros(0),
+        };
+        let (rows, weights) = (None, backend.zeros(0));
+        CellGradient { cells, rows, weights, boundary: Arc::new(boundary) }
+    }
+
     /// Gradients of this field by other stencils.
     pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
         CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
-    }
-
-    /// The cells outside `own` that the gradients of these cells use.
-    pub fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
-        let Some([offsets, items]) = &self.rows else { return vec![] };
-        let [offsets, items] = [offsets, items].map(|of| of.as_host().unwrap_or_default());
-        let items = &items[offsets[own.start] as usize..offsets[own.end] as usize];
-        let beyond = |item: &&u32| **item < SIGN_BIT && !own.contains(&(**item as usize));
-        items.par_iter().filter(beyond).copied().collect()
-    }
-
-    /// Gradients of the own cells of a part with the prescribed values `values`.
-    pub fn of_part(&self, part: &Part, values: &PartValues) -> Self {
-        let offsets = self.rows.as_ref().map_or(&self.cells.offsets, |[offsets, _]| offsets);
-        let offsets = offsets.as_host().unwrap_or_default();
-        let (first, end) = (offsets[part.own.start], offsets[part.own.end]);
-        let places = first as usize..end as usize;
-        let rows = self.rows.as_ref().map(|[_, items]| {
-            let items = &items.as_host().unwrap_or_default()[places.clone()];
-            let item = |item: &u32| match *item < SIGN_BIT {
-                true => part.cell(*item),
-                false => part.boundary_face(*item & !SIGN_BIT).map_or(0, |face| face | SIGN_BIT),
-            };
-            let own = part.own.clone();
-            let offsets = offsets[own.start..=own.end].par_iter().map(|offset| offset - first);
-            let arrays = [offsets.collect(), items.par_iter().map(item).collect()];
-            arrays.map(|array| part.backend.upload(array))
-        });
-        let BoundaryRows { value, row_value, row_cell } = &*self.boundary;
-        let boundary = BoundaryRows {
-            value: values.renumbered(part, value),
-            row_value: part.of_boundary(row_value),
-            row_cell: part.of_boundary(row_cell),
-        };
-        CellGradient {
-            cells: part.cells.clone(),
-            rows,
-            weights: part.of_range(&self.weights, places, self.weights.len() / 3),
-            boundary: Arc::new(boundary),
-        }
     }
 
     /// ∇φ of each cell for two or three quantities with prescribed values v: `[3][n_cells]` each.
@@ -294,10 +272,10 @@ pub fn least_squares_gradients<F: Real>(
 
 /// Use of a gradient, a [`Purpose`] without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub enum Use {
     /// [`Purpose::Derivative`].
     Derivative,
-    /// [`Purpose::Correction`] of this scheme's fluxes.
+    /// [`Purpose::Correction`] of this scheme's fluxes: the two-point fluxes bound the explicit ones.
     Correction,
     /// [`Purpose::Extrapolation`].
     Extrapolation,
@@ -326,7 +304,7 @@ impl CellScheme<'_> {
         }
         let region = |c: usize| mesh.cells.groups.get(c);
         let is_same_material = |other: usize| {
-            let ratio = k[other] / k[cell];
+            let ratio = k.of(other) / k.of(cell);
             region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
         };
         let purpose = match purpose {
@@ -379,13 +357,13 @@ impl CellScheme<'_> {
     }
 
     /// The gradient stencils of all cells.
-    pub(super) fn stencils(&self, purpose: Use) -> GradientStencils {
+    pub fn stencils(&self, purpose: Use) -> GradientStencils {
         self.stencils_of(0..self.mesh.n_cells(), purpose)
     }
 
     /// The gradient stencils of consecutive cells. Weights are written to rows of the faces of cells; where a stencil goes
     /// beyond these, the rows are copied to longer ones.
-    pub(super) fn stencils_of(&self, cells: Range<usize>, purpose: Use) -> GradientStencils {
+    pub fn stencils_of(&self, cells: Range<usize>, purpose: Use) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
         let n_items = self.n_face_items(&cells);
         let (mut weights, mut bound_ratio) = (vec![0.0; 3 * n_items], vec![0.0; cells.len()]);
@@ -424,6 +402,17 @@ impl CellScheme<'_> {
             (rows, weights) = (Some(longer), of_rows);
         }
         GradientStencils { rows, weights, widened, dropped, limited, bound_ratio }
+    }
+
+    /// The bound ratios of the stencils of some cells.
+    pub fn bound_ratios(&self, cells: &[u32], purpose: Use) -> Vec<f64> {
+        let ratio = |cell: &u32| self.stencil(*cell as usize, purpose).fit.bound_ratio;
+        cells.par_iter().map(ratio).collect()
+    }
+
+    /// The weights of the stencil of a cell, the faces of the cell first.
+    pub(super) fn weights(&self, cell: usize, purpose: Use) -> Vec<Vector> {
+        self.stencil(cell, purpose).fit.weights.to_vec()
     }
 
     /// Number of faces of consecutive cells.
@@ -490,16 +479,17 @@ impl CellScheme<'_> {
         self.n_face_items(&part.cells) + further.sum::<usize>()
     }
 
-    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
+    /// The stencils of consecutive cells whose gradients extrapolate from upstream. A tetrahedron alone
     /// between opposite faces with prescribed values has the gradient 0, so that its upstream value is that of the cell: extrapolated
     /// across a gap of one cell, a jet gains energy (decision 21). So have the `flat` cells among cells of other sizes and their face
     /// neighbours (decision 32).
-    pub fn extrapolation(&self, flat: &[usize]) -> Option<GradientStencils> {
-        let mut stencils = self.stencils(Use::Extrapolation);
-        for cell in self.unextrapolated(flat) {
+    pub fn extrapolation_of(&self, cells: Range<usize>, flat: &[usize]) -> GradientStencils {
+        let mut stencils = self.stencils_of(cells.clone(), Use::Extrapolation);
+        let of_faces = &self.mesh.cell_to_faces.offsets;
+        for cell in self.unextrapolated(flat).into_iter().filter(|cell| cells.contains(cell)) {
             let first_of = |cell: usize| match &stencils.rows {
-                Some(rows) => rows.offsets[cell] as usize,
-                None => self.mesh.cell_to_faces.offsets[cell] as usize,
+                Some(rows) => rows.offsets[cell - cells.start] as usize,
+                None => (of_faces[cell] - of_faces[cells.start]) as usize,
             };
             let (items, n_items) = (first_of(cell)..first_of(cell + 1), stencils.weights.len() / 3);
             for k in 0..3 {
@@ -507,8 +497,7 @@ impl CellScheme<'_> {
             }
             stencils.limited += 1;
         }
-        let of_faces = stencils.widened + stencils.limited == 0;
-        (!of_faces).then_some(stencils)
+        stencils
     }
 
     /// Cells whose upstream values are not extrapolated: tetrahedra between walls, flat cells among cells of other sizes and their face neighbours.

@@ -1,8 +1,10 @@
 //! Conductances whose two-point operator bounds the corrected diffusion from above.
 
-use super::NonOrthogonalCorrection;
+use super::cell_scheme::{BoundaryFlux, CellScheme, FaceFlux};
+use super::least_squares::Use;
+use super::{LocalMesh, NonOrthogonalCorrection};
 use crate::mesh::geometry::dot;
-use crate::mesh::{Mesh, index_of};
+use crate::mesh::index_of;
 use rayon::prelude::*;
 
 /// Conductances m_f ≥ a_f with xᵀ (A − K) x ≤ Σ_f m_f Δ_f² for every field x, Δ_f its difference across face f (the value
@@ -12,11 +14,15 @@ use rayon::prelude::*;
 /// cell contribute terms w |t_f·W_k| |Δ_f Δ_k| at most, w the weight of the cell at the face. By |Δ_f Δ_k| ≤ (Δ_f² + Δ_k²)/2 a half
 /// of each factor is added to either face. Differences to further cells of a widened stencil are counted at all faces of
 /// its cell.
+///
+/// Of a part of a mesh: `place` has it, and `beside` the scheme of the whole mesh, by which the additions of ghosts are computed.
 pub fn majorant_conductances(
-    mesh: &Mesh,
+    place: LocalMesh<'_>,
     correction: &NonOrthogonalCorrection,
     conductances: &[f64],
+    beside: &CellScheme<'_>,
 ) -> Vec<f64> {
+    let mesh = place.mesh;
     let NonOrthogonalCorrection { stencils, tangential, left_weight, row_cell, .. } = correction;
     let (n_faces, inner) = (mesh.n_faces(), mesh.n_interior_faces());
     let rows = stencils.rows.as_ref();
@@ -24,38 +30,33 @@ pub fn majorant_conductances(
     let first_item = |cell: usize| {
         rows.map_or(mesh.cell_to_faces.offsets[cell], |rows| rows.offsets[cell]) as usize
     };
-    let tangent = |face: usize| [0, 1, 2].map(|k| tangential[k * n_faces + face]);
     // The additions of each cell to each of its faces.
     let of_cell = |cell: usize, additions: &mut [f64]| {
         let faces = mesh.cell_to_faces.of(cell);
-        let items = first_item(cell)..first_item(cell + 1);
-        additions.fill(0.0);
-        for (place, item) in faces.iter().enumerate() {
-            let f = index_of(*item);
-            let is_left = mesh.face_left[f] as usize == cell;
-            let share = match (f < inner, is_left) {
-                (false, _) => 1.0,
-                (true, true) => left_weight[f],
-                (true, false) => 1.0 - left_weight[f],
-            };
-            let t = tangent(f);
-            for (k, item) in items.clone().enumerate() {
-                let weight = [0, 1, 2].map(|axis| stencils.weights[axis * n_items + item]);
-                let half = 0.5 * share * dot(t, weight).abs();
-                match faces.get(k).map(|other| index_of(*other)) {
-                    Some(other) if other >= inner => {
-                        let factor = row_cell[other - inner].abs();
-                        additions[place] += half * factor;
-                        additions[k] += half * factor;
-                    }
-                    Some(_) => {
-                        additions[place] += half;
-                        additions[k] += half;
-                    }
-                    None => additions.iter_mut().for_each(|addition| *addition += half),
-                }
+        if cell >= mesh.cell_count.owned {
+            if !faces.is_empty() {
+                let of_faces = beside.additions(place.global_cell(cell));
+                place.restrict_to_faces(cell, &of_faces, additions);
             }
+            return;
         }
+        let items = first_item(cell)..first_item(cell + 1);
+        let face = |k: usize| {
+            let f = index_of(faces[k]);
+            let is_left = mesh.face_left[f] as usize == cell;
+            CellFace {
+                share: match (f < inner, is_left) {
+                    (false, _) => 1.0,
+                    (true, true) => left_weight[f],
+                    (true, false) => 1.0 - left_weight[f],
+                },
+                tangential: [0, 1, 2].map(|k| tangential[k * n_faces + f]),
+                row_cell: if f < inner { 1.0 } else { row_cell[f - inner].abs() },
+            }
+        };
+        let weight =
+            |k: usize| [0, 1, 2].map(|axis| stencils.weights[axis * n_items + items.start + k]);
+        add_of_cell(face, (weight, items.len()), additions);
     };
     let offsets = &mesh.cell_to_faces.offsets;
     let mut additions = vec![0.0; mesh.cell_to_faces.items.len()];
@@ -74,11 +75,12 @@ pub fn majorant_conductances(
             of_cell(cell, &mut own[range]);
         }
     });
-    // The additions of both cells, of the one with the lower number first.
+    // The additions of both cells, of the one with the lower number in the whole mesh first.
     let of_face = |face: usize| {
         let left = mesh.face_left[face];
         let right = if face < inner { mesh.face_right[face] } else { left };
-        let cells = [left.min(right), left.max(right)];
+        let mut cells = [left, right];
+        cells.sort_unstable_by_key(|cell| place.global_cell(*cell as usize));
         let cells = if left == right { &cells[..1] } else { &cells[..] };
         let mut majorant = conductances[face];
         for cell in cells.iter().map(|cell| *cell as usize) {
@@ -89,6 +91,61 @@ pub fn majorant_conductances(
         majorant
     };
     (0..n_faces).into_par_iter().with_min_len(CELLS_A_TASK).map(of_face).collect()
+}
+
+/// A face of a cell.
+struct CellFace {
+    /// Weight of the cell at the face.
+    share: f64,
+    /// t of the face.
+    tangential: [f64; 3],
+    /// Factor of the value of the cell in the difference across the face, not negative.
+    row_cell: f64,
+}
+
+/// The additions of a cell to its faces, as many as `additions`, from the weights of its gradient, of which the first are those of its
+/// faces.
+fn add_of_cell(
+    face: impl Fn(usize) -> CellFace,
+    (weight, weights): (impl Fn(usize) -> [f64; 3], usize),
+    additions: &mut [f64],
+) {
+    additions.fill(0.0);
+    for place in 0..additions.len() {
+        let CellFace { share, tangential, .. } = face(place);
+        for k in 0..weights {
+            let half = 0.5 * share * dot(tangential, weight(k)).abs();
+            if k < additions.len() {
+                let addition = half * face(k).row_cell;
+                additions[place] += addition;
+                additions[k] += addition;
+            } else {
+                additions.iter_mut().for_each(|addition| *addition += half);
+            }
+        }
+    }
+}
+
+impl CellScheme<'_> {
+    /// The additions of a cell to its faces in [`majorant_conductances`].
+    fn additions(&self, cell: usize) -> Vec<f64> {
+        let (faces, inner) = (self.mesh.cell_to_faces.of(cell), self.mesh.n_interior_faces());
+        let face = |k: usize| {
+            let f = index_of(faces[k]);
+            if f >= inner {
+                let BoundaryFlux { tangential, row_cell, .. } = self.boundary_flux(f, true);
+                return CellFace { share: 1.0, tangential, row_cell: row_cell.abs() };
+            }
+            let FaceFlux { tangential, left_weight, .. } = self.interior_flux(f, true);
+            let is_left = self.mesh.face_left[f] as usize == cell;
+            let share = if is_left { left_weight } else { 1.0 - left_weight };
+            CellFace { share, tangential, row_cell: 1.0 }
+        };
+        let weights = self.weights(cell, Use::Derivative);
+        let mut additions = vec![0.0; faces.len()];
+        add_of_cell(face, (|k: usize| weights[k], weights.len()), &mut additions);
+        additions
+    }
 }
 
 /// Cells of a task.

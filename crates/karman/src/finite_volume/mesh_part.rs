@@ -27,10 +27,10 @@ impl MeshPart {
     pub fn new(scheme: &CellScheme<'_>, ranges: &Ranges<'_>, part: usize) -> MeshPart {
         let own = ranges.cells(part);
         let stencils = scheme.corrected.then(|| scheme.stencils_of(own.clone(), Use::Derivative));
-        let further = stencils.as_ref().map_or(vec![], |stencils| beyond(stencils, &own));
+        let further = stencils.as_ref().map_or(vec![], |stencils| stencils.cells_beyond(&own));
         let sub = ranges.extract(part, &further);
         let geometry = sub.geometry(scheme.geometry);
-        let stencils = stencils.map(|stencils| renumbered(stencils, &sub, scheme.mesh));
+        let stencils = stencils.map(|stencils| stencils.renumbered(&sub, scheme.mesh));
         MeshPart { sub, geometry, stencils }
     }
 
@@ -59,31 +59,33 @@ impl MeshPart {
     }
 }
 
-/// The cells of stencils that are not in `own`.
-fn beyond(stencils: &GradientStencils, own: &Range<usize>) -> Vec<u32> {
-    let Some(rows) = &stencils.rows else { return vec![] };
-    let is_beyond = |item: &u32| *item < SIGN_BIT && !own.contains(&(*item as usize));
-    rows.items.par_iter().copied().filter(is_beyond).collect()
-}
-
-/// Stencils with the numbers of a part in place of those of the whole mesh.
-fn renumbered(mut stencils: GradientStencils, sub: &SubMesh, whole: &Mesh) -> GradientStencils {
-    let owned = sub.mesh.cell_count.owned;
-    let (own, ghosts) = sub.global_cell.split_at(owned);
-    let inner = sub.mesh.n_interior_faces();
-    let place = |list: &[u32], item: u32| list.partition_point(|global| *global < item);
-    let number = |item: u32| -> u32 {
-        if item >= SIGN_BIT {
-            let face = (item & !SIGN_BIT) + whole.n_interior_faces() as u32;
-            return place(&sub.global_face[inner..], face) as u32 | SIGN_BIT;
-        }
-        match own.first() {
-            Some(first) if (*first..*first + owned as u32).contains(&item) => item - first,
-            _ => (owned + place(ghosts, item)) as u32,
-        }
-    };
-    if let Some(rows) = &mut stencils.rows {
-        rows.items.par_iter_mut().for_each(|item| *item = number(*item));
+impl GradientStencils {
+    /// The cells of stencils that are not in `own`.
+    pub fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
+        let Some(rows) = &self.rows else { return vec![] };
+        let is_beyond = |item: &u32| *item < SIGN_BIT && !own.contains(&(*item as usize));
+        rows.items.par_iter().copied().filter(is_beyond).collect()
     }
-    stencils
+
+    /// Stencils of the own cells of a part with its numbers in place of those of the whole mesh.
+    pub fn renumbered(mut self, sub: &SubMesh, whole: &Mesh) -> GradientStencils {
+        let owned = sub.mesh.cell_count.owned;
+        let (own, ghosts) = sub.global_cell.split_at(owned);
+        let inner = sub.mesh.n_interior_faces();
+        let place = |list: &[u32], item: u32| list.partition_point(|global| *global < item);
+        let number = |item: u32| -> u32 {
+            if item >= SIGN_BIT {
+                let face = (item & !SIGN_BIT) + whole.n_interior_faces() as u32;
+                return place(&sub.global_face[inner..], face) as u32 | SIGN_BIT;
+            }
+            match own.first() {
+                Some(first) if (*first..*first + owned as u32).contains(&item) => item - first,
+                _ => (owned + place(ghosts, item)) as u32,
+            }
+        };
+        if let Some(rows) = &mut self.rows {
+            rows.items.par_iter_mut().for_each(|item| *item = number(*item));
+        }
+        self
+    }
 }

@@ -18,6 +18,7 @@ pub mod convection;
 pub mod diffusion;
 pub mod discrete;
 mod error;
+mod face_lines;
 pub mod faces;
 pub mod functional;
 pub mod gradient;
@@ -25,6 +26,7 @@ pub mod interpolation;
 pub mod laplacian;
 pub mod least_squares;
 pub mod limiter;
+mod local_mesh;
 pub mod majorant;
 mod mesh_part;
 pub mod mesh_view;
@@ -38,7 +40,7 @@ pub mod transport;
 
 pub use boundary::{BoundaryCondition, BoundaryFaces, Condition, PartValues};
 pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBackend};
-pub use cell_scheme::CellScheme;
+pub use cell_scheme::{CellScheme, Conductivity};
 pub use convection::Convection;
 pub use diffusion::Material;
 pub use discrete::Discrete;
@@ -46,7 +48,9 @@ pub use error::DiffusionError;
 pub use faces::Faces;
 pub use functional::{Functional, Functionals};
 pub use laplacian::Laplacian;
-pub use least_squares::{CellGradient, GradientStencils};
+pub use least_squares::{CellGradient, GradientStencils, Use};
+pub(crate) use local_mesh::first_points;
+pub use local_mesh::{LocalMesh, PartMesh};
 pub use mesh_part::MeshPart;
 pub use mesh_view::{
     CellFaces, CellField, DiffusiveFaces, FaceView, Quantities, VectorField, Vectors, VelocityField,

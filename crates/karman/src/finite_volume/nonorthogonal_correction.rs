@@ -1,14 +1,13 @@
 //! The non-orthogonal correction K of two-point fluxes, and an operator that includes it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::boundary::PartValues;
 use super::least_squares::{BoundaryRows, CellGradient, GradientStencils};
 use super::mesh_view::{CellFaces, DiffusiveFaces, FaceView, Vectors};
 use super::narrow;
 use crate::backend::{Backend, Buffer, Halo, View};
 use crate::linear::{Matrix, Operator};
+use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::sync::Arc;
@@ -36,23 +35,10 @@ pub struct NonOrthogonalCorrectionOnBackend<F: Real> {
     gradient: CellGradient<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
-    /// The exchange of gradients on one of several ranks.
-    halo: Option<Arc<Halo>>,
 }
 
 impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
-    /// Uploads K of a part of a mesh, whose cells and ghosts are those of `halo`.
-    pub fn of_rank(
-        backend: &Backend,
-        cells: Arc<FaceCells>,
-        correction: NonOrthogonalCorrection,
-        halo: Arc<Halo>,
-    ) -> Self {
-        let correction = Self::new(backend, cells, correction);
-        NonOrthogonalCorrectionOnBackend { halo: Some(halo), ..correction }
-    }
-
-    /// Uploads K of a mesh whose connectivity is `cells`.
+    /// Uploads K of a mesh, or of a part of one, whose connectivity is `cells`.
     pub fn new(
         backend: &Backend,
         cells: Arc<FaceCells>,
@@ -69,18 +55,17 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
             cells,
             tangential: narrow(backend, correction.tangential),
             left_weight: narrow(backend, correction.left_weight),
-            halo: None,
         }
     }
 
-    /// K of a part with the prescribed values `values`.
-    pub fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+    /// The fluxes of K at the boundary alone, without gradients, of a mesh whose cells ranks compute; `tangential` as in
+    /// [`NonOrthogonalCorrection`].
+    pub fn at_boundary(backend: &Backend, cells: Arc<FaceCells>, tangential: Buffer<F>) -> Self {
         NonOrthogonalCorrectionOnBackend {
-            cells: part.cells.clone(),
-            gradient: self.gradient.of_part(part, values),
-            tangential: part.of_faces(&self.tangential),
-            left_weight: part.of_interior_faces(&self.left_weight),
-            halo: Some(part.halo.clone()),
+            gradient: CellGradient::absent(backend, cells.clone()),
+            cells,
+            tangential,
+            left_weight: backend.zeros(0),
         }
     }
 
@@ -143,9 +128,7 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         y: &mut Buffer<F>,
     ) {
         self.compute_gradient(backend, phi, prescribed, gradient);
-        if let Some(halo) = &self.halo {
-            halo.fill(gradient, 3);
-        }
+        self.cells.fetch(&mut [&mut *gradient]);
         self.add_fluxes(backend, gradient, factor, y);
     }
 }

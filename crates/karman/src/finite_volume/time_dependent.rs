@@ -5,7 +5,6 @@
 use super::prescribed::{Evaluation, Evaluator, Prescribed};
 use super::{DiffusionError, check_finite, narrow, narrow_slice};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
-use crate::mesh::Geometry;
 use crate::real::Real;
 use karman_backend::prelude::*;
 use rayon::prelude::*;
@@ -85,7 +84,7 @@ impl<F: Real> TimeDependentData<F> {
         Ok(data)
     }
 
-    /// V s of a source s at the centroids of all cells, at time 0; `what` names it in messages.
+    /// V s of a source s at the centroids of cells, of volumes V, at time 0; `what` names it in messages.
     ///
     /// # Errors
     /// [`DiffusionError`] where a value is not a number, or the backend failed.
@@ -93,12 +92,11 @@ impl<F: Real> TimeDependentData<F> {
         backend: &Backend,
         what: &'static str,
         source: Arc<dyn Prescribed>,
-        geometry: &Geometry,
+        (volume, centre): (&[f64], &[f64]),
     ) -> Result<Self, DiffusionError> {
-        let (volume, centre) = (&geometry.cell_volume, &geometry.cell_centre);
         let n = volume.len();
         if source.depends_on_time() {
-            let (factors, points) = (volume.clone(), centre.clone());
+            let (factors, points) = (volume.to_vec(), centre.to_vec());
             let entries = (0..n as u32).collect();
             let term = Term { value: source, entries, factors, points };
             return TimeDependentData::new(backend, what, n, vec![term]);

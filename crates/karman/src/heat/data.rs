@@ -1,41 +1,13 @@
-//! The data of a heat problem at its unknowns: initial temperature, sources, and the rows of the matrix of a part.
+//! The data of a heat problem at its unknowns: initial temperature and sources.
 
 use super::HeatError;
 use super::dirichlet::DirichletNodes;
 use super::node_centred;
 use super::problem::{BoundaryKinds, Source};
-use crate::backend::{Backend, Halo};
+use crate::backend::Backend;
 use crate::finite_volume::{Discrete, Prescribed, Term, check_finite, component_major};
-use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{Adjacency, Geometry, Mesh};
 use crate::real::Real;
-use std::borrow::Cow;
-
-/// The points of the first `n` of all entities; `points` is component-major.
-pub(super) fn own_points(points: &[f64], n: usize) -> Cow<'_, [f64]> {
-    match points.len() == 3 * n {
-        true => Cow::Borrowed(points),
-        false => {
-            let stride = points.len() / 3;
-            Cow::Owned(
-                (0..3).flat_map(|k| points[k * stride..k * stride + n].iter().copied()).collect(),
-            )
-        }
-    }
-}
-
-/// A matrix whose columns are local numbers with those of the whole matrix.
-pub(super) fn in_global_columns(
-    matrix: &CsrMatrix<f64>,
-    halo: &Halo,
-) -> Result<CsrMatrix<f64>, LinearError> {
-    let length = |row: usize| matrix.row_length(row);
-    CsrMatrix::from_rows(matrix.rows(), halo.total(), length, |row, columns, values| {
-        for (k, (column, value)) in matrix.row(row).enumerate() {
-            (columns[k], values[k]) = (halo.global(column) as u32, value);
-        }
-    })
-}
 
 /// The Dirichlet nodes with the heat sources at them, and the sources at all other unknowns, which lie at `points`;
 /// `volume_of` gives the volume of each unknown on which a source acts.

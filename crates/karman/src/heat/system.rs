@@ -1,8 +1,6 @@
 //! A heat problem on a backend: arrays, residual, steady solution.
 
-use super::data::{
-    in_global_columns, initial_temperature, own_points, source_terms, source_volume,
-};
+use super::data::{initial_temperature, source_terms, source_volume};
 use super::dirichlet::DirichletNodes;
 use super::node_centred::{self, NodeRows};
 use super::problem::{BoundaryKinds, Problem, Source};
@@ -14,7 +12,8 @@ use crate::finite_volume::boundary::BoundaryValues;
 use crate::finite_volume::diffusion::discretize;
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, Discrete, Material,
-    MeshPart, NonOrthogonalCorrectionOnBackend, TimeDependentData, component_major, narrow,
+    MeshPart, NonOrthogonalCorrectionOnBackend, TimeDependentData, component_major, first_points,
+    narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
@@ -212,7 +211,7 @@ impl<F: Real> Heat<F> {
         let Problem { discretization, material, sources, conditions, initial } = problem;
         let n = discrete.mass.len();
         let points = match discretization {
-            Discretization::Cell { .. } => own_points(&geometry.cell_centre, n),
+            Discretization::Cell { .. } => first_points(&geometry.cell_centre, n),
             Discretization::Node => Cow::Owned(component_major(&mesh.points)),
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_constant);
@@ -223,19 +222,17 @@ impl<F: Real> Heat<F> {
         };
         let Discrete { matrix, mass, boundary_contribution, values, correction, .. } = discrete;
         let correction = correction.map(|c| {
-            let cells = Arc::new(FaceCells::new(backend, mesh));
-            let operator = match &halo {
-                None => NonOrthogonalCorrectionOnBackend::new(backend, cells, c),
-                Some(halo) => {
-                    NonOrthogonalCorrectionOnBackend::of_rank(backend, cells, c, halo.clone())
-                }
+            let cells = match &halo {
+                None => FaceCells::new(backend, mesh),
+                Some(halo) => FaceCells::of_rank(backend, mesh, halo.clone()),
             };
+            let operator = NonOrthogonalCorrectionOnBackend::new(backend, Arc::new(cells), c);
             Correction { operator: Arc::new(operator), gradient: backend.zeros(0) }
         });
         let matrix = match &halo {
             None => Matrix::new(backend, matrix.into_converted())?,
             Some(halo) => {
-                let rows = in_global_columns(&matrix, halo)?;
+                let rows = matrix.in_global_columns(halo)?;
                 Matrix::of_rank(backend, rows.into_converted(), halo.clone())?
             }
         };

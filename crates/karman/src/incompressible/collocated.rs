@@ -214,11 +214,7 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         part: &Part,
         _starts: &[usize],
     ) -> Result<(Box<dyn Stepper<F>>, UnknownPlaces), IncompressibleError> {
-        let stepper = Collocated {
-            correction: part.zeros_of_faces(&self.correction),
-            correction_before: part.zeros_of_faces(&self.correction_before),
-            skewness_flux: part.zeros_of_faces(&self.skewness_flux),
-        };
+        let stepper = Collocated::new(&part.backend, part.n_faces());
         Ok((Box::new(stepper), UnknownPlaces::default()))
     }
 

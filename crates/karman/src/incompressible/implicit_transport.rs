@@ -24,9 +24,9 @@ use crate::linear::{
     CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Params, Preconditioner,
     PreconditionerKind, SolveOutcome, Solver, SolverSetup, WEAKLY_DOMINANT, least_multigrid_rows,
 };
+use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
-use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
@@ -105,16 +105,6 @@ impl<F: Real> ImplicitTransport<F> {
             assembled: None,
             extrapolation: 0.0,
         }
-    }
-
-    /// W of a part, without coefficients.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
-        let form = ImplicitForm {
-            cells: part.cells.clone(),
-            conductance: Arc::new(part.of_faces(&self.form.conductance)),
-            ..self.form
-        };
-        ImplicitTransport::new(&part.backend, form, self.params.clone())
     }
 
     /// Sets the operator shift I + θ W for the fluxes F; the inertia I is V, or that of local steps.

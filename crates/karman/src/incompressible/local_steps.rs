@@ -7,14 +7,12 @@
 
 use super::IncompressibleError;
 use crate::backend::group::gather_lists;
-use crate::backend::{Backend, Buffer, View, blas};
+use crate::backend::{Backend, BackendError, Buffer, View, blas};
 use crate::finite_volume::{Faces, narrow, widen};
 use crate::linear::{CsrMatrix, LinearError};
-use crate::operators::{FaceCells, Part};
+use crate::operators::FaceCells;
 use crate::real::Real;
 use karman_backend::prelude::*;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// Largest s.
 const LARGEST: f64 = 10.0;
@@ -33,8 +31,8 @@ const ROUND_OFF: f64 = 1e-12;
 
 /// Steps of the cells over that of the fastest, and what depends on them.
 pub(super) struct LocalSteps<F: Real> {
-    /// A of uniform steps, of the whole mesh.
-    matrix: Arc<CsrMatrix<f64>>,
+    /// A of uniform steps, with the columns of the whole mesh; of one of several ranks its own rows.
+    matrix: CsrMatrix<f64>,
     /// a: `[n_faces]`.
     conductance: Buffer<F>,
     /// s: `[n_cells]`.
@@ -84,24 +82,12 @@ impl<F: Real> LocalSteps<F> {
         };
         let n = faces.volume.len();
         LocalSteps {
-            matrix: Arc::new(matrix),
+            matrix,
             conductance: copy(conductance),
             relative: narrow(backend, vec![1.0; n]),
             inertia: copy(&faces.volume),
-            values: vec![1.0; n],
+            values: vec![1.0; faces.cells.n_total()],
             iterations: 0,
-        }
-    }
-
-    /// The steps of a part.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
-        LocalSteps {
-            matrix: self.matrix.clone(),
-            conductance: part.of_faces(&self.conductance),
-            relative: part.of_cells(&self.relative),
-            inertia: part.of_cells(&self.inertia),
-            values: self.values.clone(),
-            iterations: self.iterations,
         }
     }
 
@@ -121,18 +107,21 @@ impl<F: Real> LocalSteps<F> {
         conductance: &mut Buffer<F>,
     ) -> Result<Option<CsrMatrix<f64>>, IncompressibleError> {
         let (sum, viscous) = (widen(backend, momentum_diagonal)?, widen(backend, viscous_rate)?);
-        let mut rates: Vec<f64> = sum.iter().zip(&viscous).map(|(a, b)| (a - b).max(0.0)).collect();
+        let rates: Vec<f64> = sum.iter().zip(&viscous).map(|(a, b)| (a - b).max(0.0)).collect();
         let halo = faces.cells.halo();
-        let own = halo.map_or(0..rates.len(), |halo| halo.first()..halo.first() + halo.owned());
-        if let Some(halo) = halo {
-            (rates, _) = gather_lists(&**halo.group(), &rates)?;
-        }
-        let Some(s) = relative_steps(&self.matrix, &rates) else { return Ok(None) };
+        let first = halo.map_or(0, |halo| halo.first());
+        let of_all = |own: Vec<f64>| -> Result<Vec<f64>, BackendError> {
+            let Some(halo) = halo else { return Ok(own) };
+            Ok(gather_lists(&**halo.group(), &own)?.0)
+        };
+        let Some(s) = relative_steps((&self.matrix, first), &of_all(rates)?, of_all)? else {
+            return Ok(None);
+        };
         let changes = s.iter().zip(&self.values).map(|(new, old)| (new / old).ln().abs());
         if changes.sum::<f64>() < LEAST_CHANGE * s.len() as f64 {
             return Ok(None);
         }
-        let matrix = scaled_matrix(&self.matrix, &s, own)?;
+        let matrix = scaled_matrix(&self.matrix, &s, first)?;
         let of_cell = |cell: usize| s[halo.map_or(cell, |halo| halo.global(cell))];
         let relative: Vec<f64> = (0..faces.cells.n_local()).map(of_cell).collect();
         let inertia: Vec<f64> =
@@ -165,38 +154,42 @@ impl<F: Real> LocalSteps<F> {
     }
 }
 
-/// s of the rates of cells that are neighbours in `matrix`; None of a fluid at rest.
-fn relative_steps(matrix: &CsrMatrix<f64>, rates: &[f64]) -> Option<Vec<f64>> {
+/// s of the rates of all cells, which are neighbours in the matrix, of which this rank has the rows from `first` on; `of_all` joins
+/// what ranks compute of their cells. None of a fluid at rest.
+fn relative_steps(
+    (matrix, first): (&CsrMatrix<f64>, usize),
+    rates: &[f64],
+    of_all: impl Fn(Vec<f64>) -> Result<Vec<f64>, BackendError>,
+) -> Result<Option<Vec<f64>>, BackendError> {
     let largest = rates.iter().fold(0.0f64, |a, b| a.max(*b));
     if !(largest > 0.0 && largest.is_finite()) {
-        return None;
+        return Ok(None);
     }
     let mut steps: Vec<f64> = rates.iter().map(|r| (largest / r).min(LARGEST).ln()).collect();
     for _ in 0..SMOOTHING {
-        let old = steps.clone();
-        for (c, step) in steps.iter_mut().enumerate() {
-            let neighbours = matrix.row(c).filter(|(j, _)| *j != c);
-            let (sum, count) = neighbours.fold((0.0, 0), |(s, n), (j, _)| (s + old[j], n + 1));
-            if count > 0 {
-                *step = 0.5 * (old[c] + sum / f64::from(count));
-            }
-        }
+        let smoothed = |row: usize| {
+            let c = first + row;
+            let neighbours = matrix.row(row).filter(|(j, _)| *j != c);
+            let (sum, count) = neighbours.fold((0.0, 0), |(s, n), (j, _)| (s + steps[j], n + 1));
+            if count > 0 { 0.5 * (steps[c] + sum / f64::from(count)) } else { steps[c] }
+        };
+        steps = of_all((0..matrix.rows()).map(smoothed).collect())?;
     }
-    Some(steps.into_iter().map(f64::exp).collect())
+    Ok(Some(steps.into_iter().map(f64::exp).collect()))
 }
 
-/// Rows of the matrix with its entries times (s_i + s_j)/2 and its row sums, the conductances of the boundary, times s_i.
+/// The matrix, whose rows are those from `first` on, with its entries times (s_i + s_j)/2 and its row sums, the conductances of the
+/// boundary, times s_i.
 fn scaled_matrix(
     matrix: &CsrMatrix<f64>,
     s: &[f64],
-    rows: Range<usize>,
+    first: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = matrix.rows();
-    let length = |row: usize| matrix.row_length(rows.start + row);
-    CsrMatrix::from_rows(rows.len(), n, length, |row, columns, values| {
-        let row = rows.start + row;
+    let length = |row: usize| matrix.row_length(row);
+    CsrMatrix::from_rows(matrix.rows(), s.len(), length, |own, columns, values| {
+        let row = first + own;
         let (mut row_sum, mut size, mut others, mut diagonal) = (0.0, 0.0, 0.0, 0);
-        for (k, (column, a)) in matrix.row(row).enumerate() {
+        for (k, (column, a)) in matrix.row(own).enumerate() {
             columns[k] = column as u32;
             (row_sum, size) = (row_sum + a, size + a.abs());
             if column == row {
@@ -231,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_matrix_of_local_steps_has_mean_steps_at_faces() {
-        let scaled = scaled_matrix(&chain(), &[1.0, 3.0, 5.0], 0..3).unwrap();
+        let scaled = scaled_matrix(&chain(), &[1.0, 3.0, 5.0], 0).unwrap();
         let rows: Vec<Vec<f64>> =
             (0..3).map(|r| scaled.row(r).map(|(_, value)| value).collect()).collect();
         assert_eq!(rows, [vec![4.0, -4.0], vec![-4.0, 16.0, -12.0], vec![-12.0, 32.0]]);
@@ -239,9 +232,10 @@ mod tests {
 
     #[test]
     fn steps_are_inverse_rates_smoothed_and_bounded() {
-        assert_eq!(relative_steps(&chain(), &[0.0; 3]), None);
-        assert_eq!(relative_steps(&chain(), &[2.0; 3]), Some(vec![1.0; 3]));
-        let s = relative_steps(&chain(), &[1.0, 0.0, 0.5]).unwrap();
+        let steps = |rates| relative_steps((&chain(), 0), rates, Ok).unwrap();
+        assert_eq!(steps(&[0.0; 3]), None);
+        assert_eq!(steps(&[2.0; 3]), Some(vec![1.0; 3]));
+        let s = steps(&[1.0, 0.0, 0.5]).unwrap();
         assert!(s.iter().all(|s| (1.0..LARGEST).contains(s)) && s[1] > s[0], "{s:?}");
     }
 

@@ -98,9 +98,8 @@ impl<F: Real> MeanVelocity<F> {
         }
     }
 
-    /// The control of a part, before its responses.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
-        let driving = self.driving.iter().map(|flux| part.of_faces(flux)).collect();
+    /// The control of a part with its d_j·S, before its responses.
+    pub(super) fn of_part(&self, part: &Part, driving: Vec<Buffer<F>>) -> Self {
         let target = self.target.as_host().unwrap_or_default();
         let control = (self.directions.clone(), driving, self.inverse_volume);
         Self::new(&part.backend, control, target, part.own.len())

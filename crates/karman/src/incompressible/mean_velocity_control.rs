@@ -169,24 +169,16 @@ impl<F: Real> IncompressibleSolver<F> {
         if directions.is_empty() || norm(rest) > PARALLEL * norm(target) {
             return Err(IncompressibleError::NotPeriodic { target, directions });
         }
-        let backend = self.flow.backend.clone();
-        let prescribed = backend.read(&self.flow.boundary.dirichlet_index)?;
-        let inner = mesh.n_interior_faces();
-        let is_closed = |face: usize| face >= inner && prescribed[face - inner] > 0;
-        let driving: Vec<Buffer<F>> = directions
-            .iter()
-            .map(|d| {
-                let of_face = |face: usize| match is_closed(face) {
-                    true => 0.0,
-                    false => dot(geometry.area_vector_of(face), *d),
-                };
-                narrow(&backend, (0..mesh.n_faces()).map(of_face).collect())
-            })
-            .collect();
+        let Flow { backend, boundary, faces, .. } = &self.flow;
+        let prescribed = backend.read(&boundary.dirichlet_index)?;
+        let driving = match faces.are_at_boundary() {
+            true => vec![],
+            false => driving(backend, (mesh, geometry), &directions, |b| prescribed[b] > 0),
+        };
         let inverse_volume = 1.0 / geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v);
         let control = (directions, driving, inverse_volume);
-        self.flow.mean_velocity =
-            Some(MeanVelocity::new(&backend, control, &target, mesh.n_cells()));
+        let mean = MeanVelocity::new(backend, control, &target, mesh.n_cells());
+        self.flow.mean_velocity = Some(mean);
         Ok(())
     }
 
@@ -263,6 +255,24 @@ fn of_all_cells<F: Real>(
         None => own,
         Some(halo) => gather_lists(&**halo.group(), &own)?.0,
     })
+}
+
+/// d·S of each direction, 0 at boundary faces that are closed: `[n_faces]` each.
+pub(super) fn driving<F: Real>(
+    backend: &Backend,
+    (mesh, geometry): (&Mesh, &Geometry),
+    directions: &[[f64; 3]],
+    is_closed: impl Fn(usize) -> bool,
+) -> Vec<Buffer<F>> {
+    let inner = mesh.n_interior_faces();
+    let of_direction = |d: &[f64; 3]| {
+        let of_face = |face: usize| match face >= inner && is_closed(face - inner) {
+            true => 0.0,
+            false => dot(geometry.area_vector_of(face), *d),
+        };
+        narrow(backend, (0..mesh.n_faces()).map(of_face).collect())
+    };
+    directions.iter().map(of_direction).collect()
 }
 
 /// An orthonormal basis of the translations of the periodic pairs; the axes where they span it.

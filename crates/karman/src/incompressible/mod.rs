@@ -34,6 +34,7 @@ mod places;
 mod poisson_system;
 mod pressure;
 mod pressure_conditions;
+mod pressure_setup;
 mod probing;
 mod projection;
 mod quantity;
@@ -58,6 +59,7 @@ mod time_step;
 mod traction;
 mod transport_equation;
 mod transport_residual;
+mod transport_setup;
 mod transported_field;
 mod upwind_gradient;
 pub mod wall_pressure;
@@ -115,6 +117,15 @@ pub enum Arrangement {
     /// Fluxes from a vector potential on the edges, divergence-free without a pressure.
     #[word = "exact_fractional_step"]
     Exact,
+}
+
+/// What a flow is set up for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Its steps.
+    Cells,
+    /// Its conditions, and what outputs read at the boundary: ranks compute its cells.
+    Boundary,
 }
 
 /// Numerical method and linear solvers.

@@ -3,7 +3,7 @@
 use super::residuals::Residuals;
 use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
-use super::{IncompressibleError, TimeScheme};
+use super::{IncompressibleError, Numerics, TimeScheme};
 use crate::backend::{Backend, Buffer};
 use crate::operators::Part;
 use crate::real::Real;
@@ -34,40 +34,50 @@ pub(super) struct Monitors<F: Real> {
 }
 
 impl<F: Real> Monitors<F> {
+    /// The monitors of `n` cells; their diffusive rates are empty where ranks compute the cells.
     pub(super) fn new(
         backend: &Backend,
-        viscous_rate: Buffer<F>,
+        (n, viscous_rate): (usize, Buffer<F>),
         step_bounds: StepBounds,
-        (scheme, is_steady): (TimeScheme, bool),
+        numerics: &Numerics,
     ) -> Self {
-        let n = viscous_rate.len();
-        let is_explicit = scheme == TimeScheme::Rk3;
-        let viscous_bound =
-            if is_explicit { EXPLICIT_VISCOUS * step_bounds.diffusion() } else { 0.0 };
         Monitors {
             viscous_rate,
             momentum_diagonal: backend.zeros(n),
             convective_rate: 0.0,
             divergence: 0.0,
             statistics: Statistics::new(backend, n),
-            residuals: is_steady.then(|| Residuals::new(backend, n)),
+            residuals: numerics.is_steady.then(|| Residuals::new(backend, n)),
             boundary_rate: step_bounds.wall_rate(0.0),
+            viscous_bound: viscous_bound(numerics, step_bounds.diffusion()),
             step_bounds,
-            viscous_bound,
         }
     }
 
-    /// The monitors of a part, without bounds of steps.
-    pub(super) fn of_part(&self, part: &Part) -> Self {
+    /// The monitors of a part with the diffusive rates of its cells, without bounds of steps; `diffusion` is the largest rate of all
+    /// cells.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        (viscous_rate, diffusion): (Buffer<F>, f64),
+        numerics: &Numerics,
+    ) -> Self {
         let (backend, n) = (&part.backend, part.own.len());
         Monitors {
-            viscous_rate: part.of_own_cells(&self.viscous_rate),
-            momentum_diagonal: part.zeros_of_cells(&self.momentum_diagonal),
+            viscous_rate,
+            momentum_diagonal: backend.zeros(part.cells.n_local()),
             statistics: Statistics::new(backend, n),
-            residuals: self.residuals.as_ref().map(|_| Residuals::new(backend, n)),
-            step_bounds: StepBounds::of_diffusion(self.step_bounds.diffusion()),
+            residuals: numerics.is_steady.then(|| Residuals::new(backend, n)),
+            step_bounds: StepBounds::of_diffusion(diffusion),
+            viscous_bound: viscous_bound(numerics, diffusion),
             ..*self
         }
+    }
+
+    /// Takes over the largest diffusive rate from the ranks.
+    pub(super) fn set_diffusion(&mut self, numerics: &Numerics, diffusion: f64) {
+        self.step_bounds.set_diffusion(diffusion);
+        self.viscous_bound = viscous_bound(numerics, diffusion);
     }
 
     /// Reads the largest rates of the current level; returns `divergence`.
@@ -83,4 +93,9 @@ impl<F: Real> Monitors<F> {
     pub(super) fn largest_rate(&self) -> f64 {
         self.convective_rate.max(self.boundary_rate) + self.viscous_bound
     }
+}
+
+/// Contribution of explicit diffusion to the rate that bounds the step, by the largest diffusive rate.
+fn viscous_bound(numerics: &Numerics, diffusion: f64) -> f64 {
+    if numerics.time_scheme == TimeScheme::Rk3 { EXPLICIT_VISCOUS * diffusion } else { 0.0 }
 }

@@ -1,19 +1,27 @@
 //! The part of a flow that one of several ranks computes.
 //!
-//! It is made of the flow on the whole mesh, whose arrays it has at its cells, faces and prescribed values: what depends on the mesh
-//! alone is computed once, with the bits of one rank. Fields that are read across faces have ghosts; each function that changes such a
-//! field fetches them. A flux through a face between two parts is computed by both, from equal numbers.
+//! A rank finds the stencils of its cells on the whole mesh, then its ghosts, and makes its arrays with the numbers of its part. Conditions
+//! are those of the flow on the whole mesh, at the boundary faces of the part. Fields that are read across faces have ghosts; each function that
+//! changes such a field fetches them. A flux through a face between two parts is computed by both, from equal numbers.
 
 use super::acceleration::Acceleration;
 use super::flow::{Clock, Flow};
-use super::places::{PartPlaces, Place};
+use super::mean_velocity::MeanVelocity;
+use super::mean_velocity_control::driving;
+use super::places::{LISTS, PartPlaces, Place};
+use super::pressure_setup::PressureStencils;
+use super::scheme::TimeScheme;
+use super::solver::largest_diffusive_rate;
 use super::stage::OldLevel;
+use super::transport_equation::TransportEquation;
+use super::transport_setup::EquationStencils;
 use super::transported_field::TransportedField;
-use super::{IncompressibleError, IncompressibleSolver};
+use super::{Arrangement, IncompressibleError, IncompressibleSolver, Numerics, Problem};
 use crate::backend::group::Group;
 use crate::backend::{Backend, Buffer, Halo};
-use crate::mesh::Mesh;
+use crate::finite_volume::{PartMesh, PartValues, narrow_slice};
 use crate::mesh::partition::Ranges;
+use crate::mesh::{Geometry, Mesh};
 use crate::operators::Part;
 use crate::real::Real;
 use std::ops::Range;
@@ -26,6 +34,8 @@ pub struct Progress {
     /// max Σ|F| / 2V, and max |D F| / V over it.
     rates: [f64; 2],
     force: Option<[f64; 3]>,
+    /// The largest diffusive rate.
+    diffusion: f64,
 }
 
 /// An array that functions of a flow read.
@@ -66,19 +76,113 @@ fn arrays_of_mut<F: Real>(field: &mut TransportedField<F>) -> [&mut Buffer<F>; 4
     [now, before, gradient, at_boundary]
 }
 
-impl<F: Real> IncompressibleSolver<F> {
-    /// The cells outside `own` that stencils of these cells use, besides those across their faces.
-    fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
-        let Flow { faces, momentum, thermal, pressure, boundary, .. } = &self.flow;
+/// The stencils of the own cells of a rank.
+struct FlowStencils {
+    momentum: EquationStencils,
+    thermal: Option<EquationStencils>,
+    pressure: PressureStencils,
+}
+
+/// The values prescribed at the boundary faces of a part.
+struct FlowValues {
+    velocities: PartValues,
+    pressures: PartValues,
+    temperatures: Option<PartValues>,
+}
+
+impl<F: Real> Flow<F> {
+    /// The stencils of own cells, and of the cells `layer` of other ranks across their faces.
+    fn stencils(
+        &self,
+        place: (&Mesh, &Geometry),
+        own: &Range<usize>,
+        layer: &[u32],
+    ) -> FlowStencils {
+        let Flow { faces, momentum, thermal, pressure, numerics, .. } = self;
+        let of_scheme = (&faces.flat[..], numerics);
+        let of = |equation: &TransportEquation<F>| equation.stencils(place, own.clone(), of_scheme);
+        FlowStencils {
+            momentum: of(momentum),
+            thermal: thermal.as_ref().map(|thermal| of(&thermal.equation)),
+            pressure: pressure.stencils(place, (own.clone(), layer), numerics),
+        }
+    }
+
+    /// The cells outside `own` that these stencils and those of convective outlets use.
+    fn cells_beyond(&self, stencils: &FlowStencils, own: &Range<usize>) -> Vec<u32> {
+        let FlowStencils { momentum, thermal, pressure } = stencils;
         let mut cells = momentum.cells_beyond(own);
-        cells.extend(pressure.poisson.correction.gradient().cells_beyond(own));
-        cells.extend(thermal.iter().flat_map(|thermal| thermal.equation.cells_beyond(own)));
-        cells.extend(boundary.outflow.cells_beyond(&faces.cells.left, own));
+        cells.extend(pressure.cells_beyond(own));
+        cells.extend(thermal.iter().flat_map(|stencils| stencils.cells_beyond(own)));
+        cells.extend(self.boundary.outflow.cells_beyond(&self.faces.cells.left, own));
         cells
     }
 
-    /// The part of this flow, which is on the host and has made no step, that the rank of a group computes on `backend`: the cells of
-    /// `ranges`, parts of its mesh. All ranks call it at the same time.
+    /// The flow on a part, from the stencils of its own cells; `layer` are the cells of other ranks across its faces. All ranks call it.
+    fn of_part(
+        &self,
+        part: &PartMesh<'_>,
+        (stencils, layer): (FlowStencils, &[u32]),
+        problem: &Problem,
+    ) -> Result<(Self, FlowValues), IncompressibleError> {
+        let Flow { boundary, numerics, clock: Clock { time, steps, .. }, .. } = self;
+        let numbers = &part.part;
+        let backend = &numbers.backend;
+        let faces = self.faces.of_part(part);
+        let of_momentum = (numerics, &problem.source[..]);
+        let (momentum, velocities) =
+            self.momentum.of_part(part, &faces, stencils.momentum, of_momentum)?;
+        let of_pressure = (stencils.pressure, layer);
+        let (pressure, pressures) = self.pressure.of_part(part, &faces, of_pressure, numerics)?;
+        let of_thermal = self.thermal.as_ref().zip(problem.thermal.as_ref());
+        let thermal = of_thermal.zip(stencils.thermal).map(|((thermal, problem), stencils)| {
+            thermal.of_part(part, &faces, stencils, (numerics, problem))
+        });
+        let (thermal, temperatures) = thermal.transpose()?.unzip();
+        let rate = largest_diffusive_rate(&momentum, thermal.as_ref());
+        let diffusion = numbers.largest_of_ranks(rate)?;
+        let rates = narrow_slice(backend, momentum.diffusive_rates());
+        let mut flow = Flow {
+            backend: backend.clone(),
+            components: self.components.iter().map(|field| field.of_part(numbers)).collect(),
+            flux: match numerics.arrangement {
+                Arrangement::Collocated => backend.zeros(numbers.n_faces()),
+                Arrangement::Staggered | Arrangement::Exact => numbers.of_faces(&self.flux),
+            },
+            boundary: boundary.of_part(numbers, &velocities)?,
+            mean_velocity: self.mean_velocity.as_ref().map(|mean| self.mean_of_part(part, mean)),
+            monitors: self.monitors.of_part(numbers, (rates, diffusion), numerics),
+            faces,
+            momentum,
+            thermal,
+            pressure,
+            numerics: numerics.clone(),
+            clock: self.clock,
+        };
+        if *steps > 0 {
+            // Sources begin at time 0.
+            flow.momentum.set_trapezoidal_mean([*time; 2])?;
+            if let Some(thermal) = &mut flow.thermal {
+                thermal.equation.set_trapezoidal_mean([*time; 2])?;
+            }
+        }
+        Ok((flow, FlowValues { velocities, pressures, temperatures }))
+    }
+
+    /// The control of the mean velocity on a part.
+    fn mean_of_part(&self, part: &PartMesh<'_>, mean: &MeanVelocity<F>) -> MeanVelocity<F> {
+        let PartMesh { part: numbers, sub, geometry, .. } = part;
+        let prescribed = self.boundary.dirichlet_index.as_host().unwrap_or_default();
+        let faces: Vec<u32> = numbers.boundary_faces().collect();
+        let is_closed = |b: usize| prescribed[faces[b] as usize] > 0;
+        let place = (&sub.mesh, geometry);
+        mean.of_part(numbers, driving(&numbers.backend, place, &mean.directions, is_closed))
+    }
+}
+
+impl<F: Real> IncompressibleSolver<F> {
+    /// The part of this flow, one of [`IncompressibleSolver::of_ranks`] that has made no step, that the rank of a group computes on
+    /// `backend`: the cells of `ranges`, parts of its mesh. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank failed.
@@ -86,58 +190,78 @@ impl<F: Real> IncompressibleSolver<F> {
         &self,
         backend: &Backend,
         group: &Arc<dyn Group>,
-        (mesh, ranges): (&Mesh, &Ranges<'_>),
+        (mesh, geometry, ranges): (&Mesh, &Geometry, &Ranges<'_>),
+        problem: &Problem,
     ) -> Result<(Self, PartPlaces), IncompressibleError> {
         let own = ranges.cells(group.rank());
-        let sub = ranges.extract(group.rank(), &self.cells_beyond(&own));
+        let layer = ranges.layer(group.rank());
+        let stencils = self.flow.stencils((mesh, geometry), &own, &layer);
+        let beyond = self.flow.cells_beyond(&stencils, &own);
+        let sub = ranges.extract(group.rank(), &beyond);
+        drop(beyond);
         let ghosts = sub.global_cell[sub.mesh.cell_count.owned..].to_vec();
-        let halo = Halo::new(group.clone(), &ranges.starts, ghosts)?.on(backend)?;
-        self.of_part(&Part::new(backend, &sub, Arc::new(halo), own, mesh), &ranges.starts)
+        let halo = Arc::new(Halo::new(group.clone(), &ranges.starts, ghosts)?.on(backend)?);
+        let part = PartMesh {
+            part: Part::new(backend, &sub, halo, own, mesh),
+            geometry: sub.geometry(geometry),
+            sub,
+            whole: (mesh, geometry),
+        };
+        self.of_part(&part, (stencils, &layer), &ranges.starts, problem)
     }
 
     /// The arrays of a part; `starts` has the first cell of each rank, then their number.
     fn of_part(
         &self,
-        part: &Part,
+        part: &PartMesh<'_>,
+        stencils: (FlowStencils, &[u32]),
         starts: &[usize],
+        problem: &Problem,
     ) -> Result<(Self, PartPlaces), IncompressibleError> {
-        let Flow { boundary, mean_velocity, numerics, clock, .. } = &self.flow;
-        let (momentum, velocities) = self.flow.momentum.of_part(part);
-        let (pressure, pressures) = self.flow.pressure.of_part(part)?;
-        let thermal = self.flow.thermal.as_ref().map(|thermal| thermal.of_part(part));
-        let (thermal, temperatures) = thermal.unzip();
-        let (_, outlets) = part.listed_faces(&boundary.outflow.faces);
-        let flow = Flow {
-            backend: part.backend.clone(),
-            faces: self.flow.faces.of_part(part),
-            momentum,
-            components: self.flow.components.iter().map(|field| field.of_part(part)).collect(),
-            flux: part.of_faces(&self.flow.flux),
-            thermal,
-            pressure,
-            boundary: boundary.of_part(part, &velocities)?,
-            mean_velocity: mean_velocity.as_ref().map(|mean| mean.of_part(part)),
-            monitors: self.flow.monitors.of_part(part),
-            numerics: numerics.clone(),
-            clock: *clock,
-        };
+        let (flow, values) = self.flow.of_part(part, stencils, problem)?;
+        let part = &part.part;
         let (stepper, unknowns) = self.stepper.of_part(part, starts)?;
+        let (_, outlets) = part.listed_faces(&self.flow.boundary.outflow.faces);
+        let listed = |values: &PartValues| values.prescribed().to_vec();
         let places = PartPlaces {
             own: part.own.clone(),
             n_cells: part.n_whole(),
+            lengths: self.list_lengths(),
             cells: part.global_cells().to_vec(),
             faces: part.faces().to_vec(),
             boundary: part.boundary_faces().collect(),
-            velocities: velocities.prescribed().to_vec(),
-            pressures: pressures.prescribed().to_vec(),
-            temperatures: temperatures.map_or(vec![], |values| values.prescribed().to_vec()),
+            velocities: listed(&values.velocities),
+            pressures: listed(&values.pressures),
+            temperatures: values.temperatures.as_ref().map_or(vec![], listed),
             outlets,
             unknowns,
         };
-        let old_level = self.old_level.is_some().then(|| OldLevel::new(&flow));
-        let acceleration = self.acceleration.is_some().then(|| Acceleration::new(&flow));
-        let acceleration = acceleration.transpose()?;
+        let Numerics { time_scheme, is_steady, .. } = flow.numerics;
+        let old_level = (time_scheme == TimeScheme::Rk3).then(|| OldLevel::new(&flow));
+        let acceleration = is_steady.then(|| Acceleration::new(&flow)).transpose()?;
         Ok((IncompressibleSolver { flow, stepper, old_level, acceleration }, places))
+    }
+
+    /// The lengths of arrays of the whole mesh by place, in the order of [`LISTS`]; of arrays in cells that of one component.
+    fn list_lengths(&self) -> [usize; LISTS.len()] {
+        let Flow { momentum, pressure, thermal, boundary, .. } = &self.flow;
+        let (n_cells, n_faces) = (self.flow.n_cells(), self.flow.n_faces());
+        let of_unknowns = self.stepper.arrays();
+        LISTS.map(|place| match place {
+            Place::Cells | Place::OwnCells => n_cells,
+            Place::Faces => n_faces,
+            Place::Boundary => n_faces - self.flow.faces.cells.n_interior(),
+            Place::Velocities => momentum.quantities[0].prescribed.value().len(),
+            Place::Pressures => pressure.conditions.prescribed_before.len(),
+            Place::Temperatures => thermal
+                .as_ref()
+                .map_or(0, |thermal| thermal.equation.quantities[0].prescribed.value().len()),
+            Place::Outlets => boundary.outflow.faces.len(),
+            Place::Fluxes | Place::Potentials => {
+                let of_place = of_unknowns.iter().find(|(_, other, _)| *other == place);
+                of_place.map_or(0, |(_, _, array)| array.len())
+            }
+        })
     }
 
     /// The arrays that functions of the flow read, besides its steps.
@@ -215,14 +339,16 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn progress(&self) -> Result<Progress, IncompressibleError> {
         let monitors = &self.flow.monitors;
         let rates = [monitors.convective_rate, monitors.divergence];
-        Ok(Progress { clock: self.flow.clock, rates, force: self.mean_force()? })
+        let diffusion = monitors.step_bounds.diffusion();
+        Ok(Progress { clock: self.flow.clock, rates, force: self.mean_force()?, diffusion })
     }
 
     /// Takes over the progress of its parts.
     pub fn follow(&mut self, progress: &Progress) {
-        self.flow.clock = progress.clock;
-        let monitors = &mut self.flow.monitors;
+        let Flow { clock, monitors, numerics, .. } = &mut self.flow;
+        *clock = progress.clock;
         [monitors.convective_rate, monitors.divergence] = progress.rates;
+        monitors.set_diffusion(numerics, progress.diffusion);
         if let Some(force) = progress.force {
             self.set_mean_force(force);
         }

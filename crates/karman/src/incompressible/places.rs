@@ -29,7 +29,7 @@ pub enum Place {
 }
 
 /// The lists of a part.
-const LISTS: [Place; 9] = [
+pub(super) const LISTS: [Place; 9] = [
     Place::Cells,
     Place::Faces,
     Place::Boundary,
@@ -48,6 +48,8 @@ pub struct PartPlaces {
     pub(super) own: Range<usize>,
     /// Number of cells of the whole mesh.
     pub(super) n_cells: usize,
+    /// Entries of an array of the whole mesh in each list, of one component of those in cells.
+    pub(super) lengths: [usize; LISTS.len()],
     pub(super) cells: Vec<u32>,
     pub(super) faces: Vec<u32>,
     pub(super) boundary: Vec<u32>,
@@ -114,10 +116,26 @@ impl PartPlaces {
         }
     }
 
-    /// Appends what the part hands over of its array, `[components][its entries]`, where that of the whole mesh has `length` entries.
-    pub fn hand_over<F: Real>(&self, place: Place, length: usize, own: &[F], values: &mut Vec<F>) {
-        let (count, components) = (self.handed_over(place).len(), self.components(place, length));
-        let stride = own.len() / components;
+    /// Components of an array of the part with `length` entries.
+    fn own_components(&self, place: Place, length: usize) -> usize {
+        match place {
+            Place::Cells | Place::OwnCells => length / self.all(place).len(),
+            _ => 1,
+        }
+    }
+
+    /// Entries of the array of the whole mesh of which the part has one of `length` entries.
+    pub fn whole_length(&self, place: Place, length: usize) -> usize {
+        match LISTS.iter().position(|list| *list == place) {
+            Some(list) if place != Place::Cells => self.lengths[list],
+            _ => self.own_components(place, length) * self.n_cells,
+        }
+    }
+
+    /// Appends what the part hands over of its array, `[components][its entries]`.
+    pub fn hand_over<F: Real>(&self, place: Place, own: &[F], values: &mut Vec<F>) {
+        let components = self.own_components(place, own.len());
+        let (count, stride) = (self.handed_over(place).len(), own.len() / components);
         for k in 0..components {
             values.extend_from_slice(&own[k * stride..][..count]);
         }
@@ -144,11 +162,12 @@ impl PartPlaces {
         self.handed_over(place).len() * self.components(place, length)
     }
 
-    /// As numbers, for another process: the own cells, the number of all, and each list after its length.
+    /// As numbers, for another process: the own cells, the number of all, the lengths, and each list after its length.
     pub fn to_numbers(&self) -> Vec<u32> {
         let PartPlaces { own, n_cells, unknowns: UnknownPlaces { fluxes, potentials }, .. } = self;
         let counts = [own.start, own.end, *n_cells, fluxes.own, potentials.own];
-        let mut numbers = counts.map(|number| number as u32).to_vec();
+        let mut numbers: Vec<u32> =
+            counts.iter().chain(&self.lengths).map(|number| *number as u32).collect();
         for place in LISTS {
             let list = self.all(place);
             numbers.push(list.len() as u32);
@@ -159,7 +178,7 @@ impl PartPlaces {
 
     /// From the numbers of [`PartPlaces::to_numbers`].
     pub fn from_numbers(numbers: &[u32]) -> PartPlaces {
-        let mut rest = &numbers[5..];
+        let (counts, mut rest) = numbers.split_at(5 + LISTS.len());
         let lists = LISTS.map(|_| {
             let (list, after) = rest[1..].split_at(rest[0] as usize);
             rest = after;
@@ -169,10 +188,11 @@ impl PartPlaces {
             lists;
         let [fluxes, potentials] = rest;
         let of =
-            |place: usize, entries: Vec<u32>| OwnFirst { own: numbers[place] as usize, entries };
+            |place: usize, entries: Vec<u32>| OwnFirst { own: counts[place] as usize, entries };
         PartPlaces {
-            own: numbers[0] as usize..numbers[1] as usize,
-            n_cells: numbers[2] as usize,
+            own: counts[0] as usize..counts[1] as usize,
+            n_cells: counts[2] as usize,
+            lengths: std::array::from_fn(|list| counts[5 + list] as usize),
             cells,
             faces,
             boundary,
@@ -207,6 +227,7 @@ mod tests {
         PartPlaces {
             own: 2..4,
             n_cells: 5,
+            lengths: [5, 7, 3, 1, 1, 8, 4, 7, 3],
             cells: vec![2, 3, 4],
             faces: vec![1, 6],
             boundary: vec![],
@@ -230,9 +251,11 @@ mod tests {
     fn own_entries_are_handed_over() {
         let (places, mut values) = (places(), vec![]);
         // Two components with ghosts.
-        places.hand_over(Place::Cells, 10, &[1.0, 2.0, 9.0, 3.0, 4.0, 9.0], &mut values);
-        places.hand_over(Place::Faces, 7, &[5.0, 6.0], &mut values);
-        places.hand_over(Place::Fluxes, 7, &[7.0, 8.0, 9.0], &mut values);
+        places.hand_over(Place::Cells, &[1.0, 2.0, 9.0, 3.0, 4.0, 9.0], &mut values);
+        places.hand_over(Place::Faces, &[5.0, 6.0], &mut values);
+        places.hand_over(Place::Fluxes, &[7.0, 8.0, 9.0], &mut values);
+        let lengths = [(Place::Cells, 6), (Place::OwnCells, 4), (Place::Outlets, 1)];
+        assert_eq!(lengths.map(|(place, own)| places.whole_length(place, own)), [10, 10, 4]);
         assert_eq!(values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
         let (mut cells, mut faces, mut rest) = ([0.0; 10], [0.0; 7], &values[..]);
         places.take_over(Place::Cells, &mut rest, &mut cells);

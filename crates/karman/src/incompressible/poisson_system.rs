@@ -5,11 +5,9 @@ use super::pressure_conditions::PressureConditions;
 use super::{Arrangement, IncompressibleError, Numerics, TimeScheme};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{
-    BoundaryContribution, BoundaryContributionOnBackend, Faces, NonOrthogonalCorrection,
-    NonOrthogonalCorrectionOnBackend, PartValues,
+    BoundaryContributionOnBackend, Faces, NonOrthogonalCorrectionOnBackend,
 };
 use crate::linear::{CsrMatrix, InitialGuess, Matrix, Nullspace, Params, Solver, SolverSetup};
-use crate::operators::Part;
 use crate::real::Real;
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,10 +52,10 @@ pub(super) struct PoissonSystem<F: Real> {
 }
 
 impl<F: Real> PressureIncrement<F> {
-    /// 0 on `n` cells, `n_boundary` faces of the boundary and `values` prescribed values.
+    /// 0 on `owned` cells, `n` with ghosts, `n_boundary` faces of the boundary and `values` prescribed values.
     pub(super) fn new(
         backend: &Backend,
-        (n, n_boundary, values): (usize, usize, usize),
+        [owned, n, n_boundary, values]: [usize; 4],
         numerics: &Numerics,
     ) -> Self {
         let tolerance = numerics.pressure.relative_tolerance;
@@ -69,82 +67,50 @@ impl<F: Real> PressureIncrement<F> {
             at_boundary: backend.zeros(n_boundary),
             prescribed: backend.zeros(values),
             divergence: backend.zeros(n),
-            right_hand_side: backend.zeros(n),
+            right_hand_side: backend.zeros(owned),
             correction_gradient: backend
                 .zeros(correction_gradient_length(n, numerics.nonorthogonal_correctors)),
-            guess: has_guess.then(|| InitialGuess::new(backend, n, tolerance)),
-        }
-    }
-}
-
-impl<F: Real> PressureIncrement<F> {
-    /// ψ of a part with the values `values` prescribed there.
-    pub(super) fn of_part(&self, part: &Part, values: &PartValues) -> Self {
-        let n = self.prescribed.len();
-        PressureIncrement {
-            value: part.zeros_of_cells(&self.value),
-            gradient: part.zeros_of_cells(&self.gradient),
-            at_boundary: part.of_boundary(&self.at_boundary),
-            prescribed: part.of_list(&self.prescribed, values.whole(), n),
-            divergence: part.zeros_of_cells(&self.divergence),
-            right_hand_side: part.zeros_of_own_cells(&self.right_hand_side),
-            correction_gradient: match self.correction_gradient.len() {
-                1 => part.backend.zeros(1),
-                _ => part.zeros_of_cells(&self.correction_gradient),
-            },
-            guess: self.guess.as_ref().map(|guess| guess.of_rank(&part.backend, part.own.len())),
+            guess: has_guess.then(|| InitialGuess::new(backend, owned, tolerance)),
         }
     }
 }
 
 impl<F: Real> PoissonSystem<F> {
-    /// The system of a part with the pressures `values` prescribed there.
-    pub(super) fn of_part(
-        &self,
-        part: &Part,
-        values: &PartValues,
-    ) -> Result<Self, IncompressibleError> {
-        let matrix = self.matrix.rows_of_rank(&part.backend, part.halo.clone())?;
-        Ok(PoissonSystem {
-            matrix: Arc::new(matrix),
-            conductance: part.of_faces(&self.conductance),
-            coupling: self.coupling.of_part(part, values),
-            correction: self.correction.of_part(part, values),
-            correctors: self.correctors,
-            setup: None,
-            solver: None,
-            params: self.params.clone(),
-            is_linearized: self.is_linearized,
-            local: self.local.as_ref().map(|local| local.of_part(part)),
-        })
-    }
-
+    /// The system with this matrix, of a part that of its own cells with ghosts, C and K.
     pub(super) fn new(
         backend: &Backend,
         faces: &Faces<F>,
-        (matrix, boundary_contribution, correction): (
+        (matrix, coupling, correction): (
             CsrMatrix<f64>,
-            BoundaryContribution,
-            NonOrthogonalCorrection,
+            BoundaryContributionOnBackend<F>,
+            NonOrthogonalCorrectionOnBackend<F>,
         ),
         conductance: Buffer<F>,
         is_singular: bool,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
+        let halo = faces.cells.halo();
+        let matrix = match halo {
+            None => matrix,
+            Some(halo) => matrix.in_global_columns(halo)?,
+        };
         let local = numerics
             .is_steady
             .then(|| LocalSteps::new(backend, faces, matrix.clone(), &conductance));
-        let matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
+        let matrix = matrix.into_converted();
+        let matrix = Arc::new(match halo {
+            None => Matrix::new(backend, matrix)?,
+            Some(halo) => Matrix::of_rank(backend, matrix, halo.clone())?,
+        });
         let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
         let is_linearized =
             numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
-        let cells = faces.cells.clone();
         Ok(PoissonSystem {
             matrix,
             conductance,
-            coupling: BoundaryContributionOnBackend::new(backend, boundary_contribution),
-            correction: NonOrthogonalCorrectionOnBackend::new(backend, cells, correction),
+            coupling,
+            correction,
             correctors: numerics.nonorthogonal_correctors,
             solver: None,
             params,

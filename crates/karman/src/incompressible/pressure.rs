@@ -1,26 +1,15 @@
 //! The pressure: its values, gradient and boundary data.
 
-use super::flow_dependent_pressure::FlowDependentPressure;
+use super::IncompressibleError;
 use super::kernels::{advance_pressure, subtract_prescribed, subtract_smoothed_divergence};
 use super::poisson_system::{PoissonSystem, PressureIncrement};
 use super::pressure_conditions::PressureConditions;
-use super::transport_equation::dirichlet_indices;
-use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::CellScheme;
-use crate::finite_volume::diffusion::discretize_boundary;
 use crate::finite_volume::faces::{BlendedCells, Faces};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
-use crate::finite_volume::{
-    CellField, Condition, Discrete, FaceView, Material, NonOrthogonalCorrectionOnBackend,
-    PartValues, Vectors, check_finite, narrow,
-};
-use crate::mesh::geometry::{dot, norm, subtract};
-use crate::mesh::{Geometry, Mesh, index_of};
-use crate::operators::Part;
+use crate::finite_volume::{CellField, FaceView, NonOrthogonalCorrectionOnBackend, Vectors};
 use crate::real::Real;
-use rayon::prelude::*;
 
 /// The pressure and its increment by the projection.
 pub(super) struct Pressure<F: Real> {
@@ -38,11 +27,11 @@ pub(super) struct Pressure<F: Real> {
     pub increment: PressureIncrement<F>,
     pub poisson: PoissonSystem<F>,
     /// a of momentum interpolation: `[n_faces]`; None where it is that of the projection.
-    interpolation_conductance: Option<Buffer<F>>,
+    pub(super) interpolation_conductance: Option<Buffer<F>>,
     /// Cells whose gradient is not that of Gauss alone.
     pub(super) blended: BlendedCells<F>,
     /// w, the weight of the rotational term: `[n_cells]`.
-    rotational_weight: Buffer<F>,
+    pub(super) rotational_weight: Buffer<F>,
     /// Midpoint pressures, for time schemes that centre the pressure.
     pub midpoint: Option<MidpointPressure<F>>,
 }
@@ -54,127 +43,10 @@ pub(super) struct MidpointPressure<F: Real> {
     /// p and p at the boundary at the end of the step.
     pub at_end: [Buffer<F>; 2],
     /// Factor of the last change of p in the extrapolation.
-    extrapolation: f64,
+    pub extrapolation: f64,
 }
 
 impl<F: Real> Pressure<F> {
-    pub(super) fn new(
-        backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
-        faces: &Faces<F>,
-        problem: &Problem,
-        numerics: &Numerics,
-    ) -> Result<Self, IncompressibleError> {
-        let n = mesh.n_cells();
-        let n_boundary = mesh.n_faces() - mesh.n_interior_faces();
-        let conditions: Vec<Condition> =
-            problem.conditions.iter().map(FlowCondition::pressure_condition).collect();
-        let is_singular = !problem.conditions.iter().any(FlowCondition::prescribes_pressure);
-        let material = Material::uniform(n, 1.0, 1.0);
-        let (discrete, boundary) = discretize_boundary(mesh, geometry, &material, &conditions)?;
-        let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        // On triangles sheared throughout by 70° larger stencils are unstable, as larger conductances are.
-        let correction = match numerics.arrangement {
-            Arrangement::Collocated if mesh.dimension == 3 => scheme.bounded_correction(),
-            _ => scheme.correction(),
-        };
-        let bound_ratio = &correction.stencils.bound_ratio;
-        let blended = BlendedCells::new(backend, &faces.skewed, bound_ratio);
-        let mut conductances = scheme.conductances();
-        let scaled = match numerics.arrangement {
-            Arrangement::Collocated => scheme.projection_conductances(&conductances, bound_ratio),
-            Arrangement::Staggered | Arrangement::Exact => None,
-        };
-        // Local steps scale the conductances of the projection alone.
-        let scaled = scaled.or_else(|| numerics.is_steady.then(|| conductances.clone()));
-        let interpolation_conductance =
-            scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
-        let matrix = scheme.two_point_matrix(&conductances)?;
-        let mut start = vec![0.0; n];
-        problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
-        check_finite("the initial pressure", &start, 0.0)?;
-        let Discrete { boundary_contribution, values, .. } = discrete;
-        let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
-        let dirichlet_index = dirichlet_indices(mesh, &conditions);
-        let of_flow = FlowDependentPressure::new(
-            backend,
-            (mesh, geometry),
-            &problem.conditions,
-            &dirichlet_index,
-        )?;
-        let faces_of = (dirichlet_index, &faces.area);
-        let conditions = PressureConditions::new(
-            backend,
-            mesh,
-            is_singular,
-            boundary,
-            prescribed,
-            of_flow,
-            faces_of,
-        );
-        let values = conditions.prescribed_before.len();
-        Ok(Pressure {
-            backend: backend.clone(),
-            value: narrow(backend, start),
-            gradient: backend.zeros(3 * n),
-            at_boundary: backend.zeros(n_boundary),
-            lsq_gradient: backend.zeros(3 * n),
-            increment: PressureIncrement::new(backend, (n, n_boundary, values), numerics),
-            poisson: PoissonSystem::new(
-                backend,
-                faces,
-                (matrix, boundary_contribution, correction),
-                narrow(backend, conductances),
-                is_singular,
-                numerics,
-            )?,
-            interpolation_conductance,
-            blended,
-            rotational_weight: match is_singular {
-                true => backend.upload(vec![F::literal(1.0); n]),
-                false => narrow(backend, rotational_weights(mesh, geometry)),
-            },
-            conditions,
-            midpoint: (numerics.time_scheme == TimeScheme::Ab2Cn).then(|| {
-                let both = || [backend.zeros(n), backend.zeros(n_boundary)];
-                MidpointPressure { before: both(), at_end: both(), extrapolation: 0.0 }
-            }),
-        })
-    }
-
-    /// The pressure of a part, with the values prescribed there.
-    pub(super) fn of_part(&self, part: &Part) -> Result<(Self, PartValues), IncompressibleError> {
-        let values = PartValues::new(&self.conditions.boundary, part);
-        let conditions = self.conditions.of_part(part, &values);
-        let midpoint = self.midpoint.as_ref().map(|midpoint| {
-            let both = |[p, b]: &[Buffer<F>; 2]| [part.of_cells(p), part.of_boundary(b)];
-            MidpointPressure {
-                before: both(&midpoint.before),
-                at_end: both(&midpoint.at_end),
-                extrapolation: midpoint.extrapolation,
-            }
-        });
-        let pressure = Pressure {
-            backend: part.backend.clone(),
-            value: part.of_cells(&self.value),
-            gradient: part.of_cells(&self.gradient),
-            at_boundary: part.of_boundary(&self.at_boundary),
-            lsq_gradient: part.of_cells(&self.lsq_gradient),
-            increment: self.increment.of_part(part, &values),
-            poisson: self.poisson.of_part(part, &values)?,
-            interpolation_conductance: self
-                .interpolation_conductance
-                .as_ref()
-                .map(|conductance| part.of_faces(conductance)),
-            blended: self.blended.of_part(part),
-            rotational_weight: part.of_own_cells(&self.rotational_weight),
-            conditions,
-            midpoint,
-        };
-        Ok((pressure, values))
-    }
-
     /// Sets the prescribed pressures to their mean over a step by the trapezoidal rule.
     pub(super) fn set_trapezoidal_mean(
         &mut self,
@@ -331,36 +203,6 @@ impl<F: Real> Pressure<F> {
             );
         }
     }
-}
-
-/// The weight of the rotational term in each cell where a pressure is prescribed (decision 18),
-/// min (1, (2 cos θ)⁴) × max (½, min (1, (1.2/ρ)²) min (1, (1.5/s)²)): θ is the largest angle between a face normal and the line between
-/// centroids; ρ = V^(2/d − 2) Σ_f |S_f|², over its value in a regular simplex, grows with the aspect ratio; s is the largest ratio of the
-/// distances of the two centroids from a face.
-fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
-    let (exponent, of_simplex) = match mesh.dimension {
-        2 => (-1.0, 4.0 * 3.0_f64.sqrt()),
-        _ => (-4.0 / 3.0, 0.75 * 72.0_f64.powf(2.0 / 3.0)),
-    };
-    let of_cell = |cell: usize| {
-        let (mut cosine, mut ratio, mut squares) = (1.0_f64, 1.0_f64, 0.0);
-        for face in mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item)) {
-            let s = geometry.area_vector_of(face);
-            squares += dot(s, s);
-            if face >= mesh.n_interior_faces() {
-                continue;
-            }
-            let centre = geometry.cell_centre_of(mesh.face_left[face] as usize);
-            let d = subtract(geometry.right_centre_of(mesh, face), centre);
-            let share = dot(subtract(geometry.face_centre_of(face), centre), s) / dot(d, s);
-            cosine = cosine.min(dot(d, s) / (norm(d) * norm(s)));
-            ratio = ratio.max(share / (1.0 - share)).max((1.0 - share) / share);
-        }
-        let aspect = squares * geometry.cell_volume[cell].powf(exponent) / of_simplex;
-        let of_size = (1.2 / aspect).powi(2).min(1.0) * (1.5 / ratio).powi(2).min(1.0);
-        (2.0 * cosine.max(0.0)).powi(4).min(1.0) * of_size.max(0.5)
-    };
-    (0..mesh.n_cells()).into_par_iter().with_min_len(1024).map(of_cell).collect()
 }
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),

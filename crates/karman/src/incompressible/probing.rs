@@ -37,9 +37,8 @@ impl<F: Real> IncompressibleSolver<F> {
         let Some(boundary) = self.boundary_of(field) else {
             return vec![Functional::default(); points.len()];
         };
-        // Uniform conductivity: a gradient does not depend on its value.
-        let uniform = vec![1.0; mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &uniform, boundary, true);
+        // A gradient does not depend on the conductivity.
+        let scheme = CellScheme::new(mesh, geometry, 1.0, boundary, true);
         points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 

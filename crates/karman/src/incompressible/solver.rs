@@ -16,11 +16,12 @@ use super::step::Step;
 use super::step_bounds::StepBounds;
 use super::stepper::{Stepper, refresh};
 use super::thermal::Thermal;
-use super::transport_equation::{EquationSpec, TransportEquation, dirichlet_indices};
+use super::transport_equation::{TransportEquation, dirichlet_indices};
+use super::transport_setup::EquationSpec;
 use super::transported_field::TransportedField;
 use super::{
-    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PrescribedVector,
-    Problem,
+    Arrangement, Convection, Extent, FlowCondition, IncompressibleError, Numerics,
+    PrescribedVector, Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{Faces, narrow, narrow_slice};
@@ -83,19 +84,50 @@ impl<F: Real> IncompressibleSolver<F> {
         numerics: &Numerics,
         (time, steps): (f64, usize),
     ) -> Result<Self, IncompressibleError> {
+        let of_steps = (mesh, geometry, Extent::Cells);
+        let mut solver = Self::of_extent(backend, of_steps, problem, numerics)?;
+        let flow = &solver.flow;
+        solver.old_level = (numerics.time_scheme == TimeScheme::Rk3).then(|| OldLevel::new(flow));
+        solver.acceleration = numerics.is_steady.then(|| Acceleration::new(flow)).transpose()?;
+        solver.flow.continue_at(time, steps)?;
+        Ok(solver)
+    }
+
+    /// The flow on the whole mesh that several ranks compute, each with [`IncompressibleSolver::of_rank`]: conditions, bounds of steps, and
+    /// what outputs read at the boundary. `backend` is on the host. With fluxes as unknowns it has the equations of all cells too.
+    ///
+    /// # Errors
+    /// As [`IncompressibleSolver::new`].
+    pub fn of_ranks(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: &Problem,
+        numerics: &Numerics,
+        (time, steps): (f64, usize),
+    ) -> Result<Self, IncompressibleError> {
+        let extent = match numerics.arrangement {
+            Arrangement::Collocated => Extent::Boundary,
+            Arrangement::Staggered | Arrangement::Exact => Extent::Cells,
+        };
+        let mut whole = Self::of_extent(backend, (mesh, geometry, extent), problem, numerics)?;
+        whole.flow.continue_at(time, steps)?;
+        Ok(whole)
+    }
+
+    /// The flow at time 0, without memory for steps.
+    fn of_extent(
+        backend: &Backend,
+        (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
+        problem: &Problem,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
         check(mesh, problem, numerics)?;
         let dirichlet_index = velocity_indices(mesh, problem);
-        let place = (mesh, geometry);
+        let place = (mesh, geometry, extent);
         let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
-        let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
-        let is_explicit = numerics.time_scheme == TimeScheme::Rk3;
-        let old_level = is_explicit.then(|| OldLevel::new(&flow));
-        let acceleration = numerics.is_steady.then(|| Acceleration::new(&flow)).transpose()?;
-        let mut solver = IncompressibleSolver { flow, stepper, old_level, acceleration };
-        if steps > 0 {
-            solver.flow.continue_at(time, steps)?;
-        }
-        Ok(solver)
+        let conditions = (&problem.conditions[..], &dirichlet_index[..]);
+        let stepper = stepper(&flow, place, conditions)?;
+        Ok(IncompressibleSolver { flow, stepper, old_level: None, acceleration: None })
     }
 
     /// Projects the initial velocity of [`IncompressibleSolver::unprojected`].
@@ -300,8 +332,11 @@ impl<F: Real> IncompressibleSolver<F> {
 }
 
 impl<F: Real> Flow<F> {
-    /// Sets the clock and the boundary data of its time; no step is before the next.
+    /// Sets the clock and the boundary data of its time where steps were taken; no step is before the next.
     fn continue_at(&mut self, time: f64, steps: usize) -> Result<(), IncompressibleError> {
+        if steps == 0 {
+            return Ok(());
+        }
         self.clock = Clock { time, steps, step_before: None };
         self.momentum.set_trapezoidal_mean([time; 2])?;
         if let Some(thermal) = &mut self.thermal {
@@ -313,13 +348,18 @@ impl<F: Real> Flow<F> {
     /// The flow at time 0 with its initial velocity as given.
     fn new(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
+        (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
         problem: &Problem,
         numerics: &Numerics,
         dirichlet_index: &[u32],
     ) -> Result<Self, IncompressibleError> {
+        let place = (mesh, geometry, extent);
         let Problem { viscosity, conditions, .. } = problem;
-        let faces = Faces::new(backend, mesh, geometry, numerics.convection == Convection::Cubic);
+        let is_cubic = numerics.convection == Convection::Cubic;
+        let faces = match extent {
+            Extent::Cells => Faces::new(backend, mesh, geometry, is_cubic),
+            Extent::Boundary => Faces::at_boundary(backend, mesh, geometry, is_cubic),
+        };
         let spec = |k: usize| EquationSpec {
             what: "a velocity at the boundary",
             conditions: conditions.iter().map(FlowCondition::velocity_condition).collect(),
@@ -328,8 +368,7 @@ impl<F: Real> Flow<F> {
         };
         let momentum = TransportEquation::new(
             backend,
-            mesh,
-            geometry,
+            place,
             &faces,
             (*viscosity, numerics),
             (0..mesh.dimension).map(spec).collect(),
@@ -337,17 +376,16 @@ impl<F: Real> Flow<F> {
         let thermal = problem
             .thermal
             .as_ref()
-            .map(|thermal| Thermal::new(backend, (mesh, geometry), &faces, thermal, numerics));
-        let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
+            .map(|thermal| Thermal::new(backend, place, &faces, thermal, numerics));
+        let pressure = Pressure::new(backend, place, &faces, problem, numerics)?;
         let mut components = vec![];
         for k in 0..mesh.dimension {
             let start = (&problem.velocity[k], "the initial velocity");
-            components.push(TransportedField::new(backend, mesh, geometry, start)?);
+            components.push(TransportedField::new(backend, place, start)?);
         }
         let n_faces = mesh.n_faces();
         let thermal = thermal.transpose()?;
-        let rates = thermal.iter().flat_map(|thermal| thermal.equation.diffusive_rates());
-        let diffusion = momentum.diffusive_rates().iter().chain(rates).copied().fold(0.0, f64::max);
+        let diffusion = largest_diffusive_rate(&momentum, thermal.as_ref());
         let step_bounds = StepBounds::new(mesh, geometry, problem, diffusion);
         Ok(Flow {
             backend: backend.clone(),
@@ -361,9 +399,9 @@ impl<F: Real> Flow<F> {
             ),
             monitors: Monitors::new(
                 backend,
-                narrow_slice(backend, momentum.diffusive_rates()),
+                (mesh.n_cells(), narrow_slice(backend, momentum.diffusive_rates())),
                 step_bounds,
-                (numerics.time_scheme, numerics.is_steady),
+                numerics,
             ),
             mean_velocity: None,
             flux: match numerics.arrangement {
@@ -403,6 +441,15 @@ impl<F: Real> Flow<F> {
     }
 }
 
+/// The largest diffusive rate of momentum and temperature in the cells of these equations.
+pub(super) fn largest_diffusive_rate<F: Real>(
+    momentum: &TransportEquation<F>,
+    thermal: Option<&Thermal<F>>,
+) -> f64 {
+    let of_thermal = thermal.into_iter().flat_map(|thermal| thermal.equation.diffusive_rates());
+    momentum.diffusive_rates().iter().chain(of_thermal).copied().fold(0.0, f64::max)
+}
+
 /// 1 + the index of the prescribed velocity at each boundary face, 0 where none is.
 fn velocity_indices(mesh: &Mesh, problem: &Problem) -> Vec<u32> {
     let conditions: Vec<_> =
@@ -413,13 +460,15 @@ fn velocity_indices(mesh: &Mesh, problem: &Problem) -> Vec<u32> {
 /// The stepper of the arrangement of a flow; `conditions` with the indices of their prescribed velocities.
 fn stepper<F: Real>(
     flow: &Flow<F>,
-    place: (&Mesh, &Geometry),
+    (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
     conditions: (&[FlowCondition], &[u32]),
 ) -> Result<Box<dyn Stepper<F>>, IncompressibleError> {
     let Numerics { arrangement, time_scheme, momentum, .. } = &flow.numerics;
     if *arrangement == Arrangement::Collocated {
-        return Ok(Box::new(Collocated::new(&flow.backend, flow.n_faces())));
+        let n_faces = if extent == Extent::Cells { flow.n_faces() } else { 0 };
+        return Ok(Box::new(Collocated::new(&flow.backend, n_faces)));
     }
+    let place = (mesh, geometry);
     let staggered = Staggered::new(&flow.backend, place, &flow.faces, conditions)?;
     let is_exact = *arrangement == Arrangement::Exact;
     if *time_scheme == TimeScheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {
@@ -427,7 +476,7 @@ fn stepper<F: Real>(
     }
     Ok(match is_exact {
         false => Box::new(StaggeredStepper { staggered }),
-        true => Box::new(ExactStepper::new(place.0, staggered, conditions, momentum)?),
+        true => Box::new(ExactStepper::new(mesh, staggered, conditions, momentum)?),
     })
 }
 

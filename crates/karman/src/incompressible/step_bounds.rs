@@ -211,6 +211,11 @@ impl StepBounds {
         }
     }
 
+    /// Takes over the largest diffusive rate.
+    pub(super) fn set_diffusion(&mut self, diffusion: f64) {
+        self.diffusion = diffusion;
+    }
+
     /// The largest diffusive rate.
     pub(super) fn diffusion(&self) -> f64 {
         self.diffusion

@@ -16,8 +16,8 @@ impl<F: Real> IncompressibleSolver<F> {
         faces: &[u32],
     ) -> Option<[Vec<Functional>; 2]> {
         let diffusion = &self.flow.thermal.as_ref()?.equation;
-        let uniform = vec![diffusion.diffusivity(); mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &uniform, &diffusion.boundary, true);
+        let diffusivity = diffusion.diffusivity();
+        let scheme = CellScheme::new(mesh, geometry, diffusivity, &diffusion.boundary, true);
         Some([
             faces.iter().map(|face| scheme.value_at_face(*face as usize)).collect(),
             faces.iter().map(|face| scheme.heat_through(*face as usize)).collect(),

@@ -3,21 +3,19 @@
 
 use super::kernels::advance_scalar;
 use super::step::Step;
-use super::transport_equation::{
-    DiffusiveTerms, EquationSpec, TransportEquation, dirichlet_indices,
-};
+use super::transport_equation::{DiffusiveTerms, TransportEquation};
 use super::transport_residual::{Buoyancy, add_buoyancy};
+use super::transport_setup::{EquationSpec, EquationStencils};
 use super::transported_field::{ConvectionInput, TransportedField};
-use super::{IncompressibleError, Numerics};
+use super::{Extent, IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
 use crate::finite_volume::CellScheme;
 use crate::finite_volume::convection::HYBRID_UPWIND;
 use crate::finite_volume::{
-    Condition, Faces, Functional, Functionals, PartValues, Prescribed, narrow,
+    Condition, Faces, Functional, Functionals, PartMesh, PartValues, Prescribed, narrow,
 };
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
-use crate::operators::Part;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
 use std::sync::Arc;
@@ -56,9 +54,10 @@ pub(super) struct Thermal<F: Real> {
 }
 
 impl<F: Real> Thermal<F> {
+    /// The temperature of a mesh; of [`Extent::Boundary`] without the equations of cells.
     pub(super) fn new(
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
+        (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
         faces: &Faces<F>,
         problem: &ThermalProblem,
         numerics: &Numerics,
@@ -71,7 +70,6 @@ impl<F: Real> Thermal<F> {
         if !(*diffusivity > 0.0 && diffusivity.is_finite()) {
             return Err(IncompressibleError::Diffusivity { value: *diffusivity });
         }
-        let dirichlet_index = dirichlet_indices(mesh, conditions);
         let spec = EquationSpec {
             what: "a temperature at the boundary",
             conditions: conditions.clone(),
@@ -80,44 +78,52 @@ impl<F: Real> Thermal<F> {
         };
         let equation = TransportEquation::new(
             backend,
-            mesh,
-            geometry,
+            (mesh, geometry, extent),
             faces,
             (*diffusivity, numerics),
             vec![spec],
         )?;
         let start = (&problem.initial, "the initial temperature");
-        Ok(Thermal {
+        let field = TransportedField::new(backend, (mesh, geometry, extent), start)?;
+        let has_gradient =
+            numerics.convection.reads_gradients() || !faces.is_unskewed || !faces.is_orthogonal;
+        Ok(Self::of(backend, (equation, field), problem, has_gradient))
+    }
+
+    /// The temperature on a part, with the values prescribed there, from the stencils of its own cells. All ranks call it.
+    pub(super) fn of_part(
+        &self,
+        part: &PartMesh<'_>,
+        faces: &Faces<F>,
+        stencils: EquationStencils,
+        (numerics, problem): (&Numerics, &ThermalProblem),
+    ) -> Result<(Self, PartValues), IncompressibleError> {
+        let sources = [problem.source.clone()];
+        let (equation, values) =
+            self.equation.of_part(part, faces, stencils, (numerics, &sources))?;
+        let field = self.field.of_part(&part.part);
+        let thermal = Self::of(&part.part.backend, (equation, field), problem, self.has_gradient);
+        Ok((thermal, values))
+    }
+
+    fn of(
+        backend: &Backend,
+        (equation, field): (TransportEquation<F>, TransportedField<F>),
+        problem: &ThermalProblem,
+        has_gradient: bool,
+    ) -> Self {
+        let dirichlet_index = equation.boundary.dirichlet_indices();
+        let hybrid = |index: &u32| if *index > 0 { HYBRID_UPWIND } else { 0 };
+        Thermal {
             equation,
-            field: TransportedField::new(backend, mesh, geometry, start)?,
+            field,
             backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
-            hybrid_outflow: backend.upload(
-                dirichlet_index
-                    .iter()
-                    .map(|index| if *index > 0 { HYBRID_UPWIND } else { 0 })
-                    .collect(),
-            ),
+            hybrid_outflow: backend.upload(dirichlet_index.iter().map(hybrid).collect()),
             dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
-            has_gradient: numerics.convection.reads_gradients()
-                || !faces.is_unskewed
-                || !faces.is_orthogonal,
-        })
-    }
-
-    /// The temperature on a part, with the values prescribed there.
-    pub(super) fn of_part(&self, part: &Part) -> (Self, PartValues) {
-        let (equation, values) = self.equation.of_part(part);
-        let thermal = Thermal {
-            equation,
-            field: self.field.of_part(part),
-            dirichlet_index: values.indices(part, &self.dirichlet_index),
-            backflow_factor: part.of_boundary(&self.backflow_factor),
-            hybrid_outflow: part.of_boundary(&self.hybrid_outflow),
-            ..*self
-        };
-        (thermal, values)
+            has_gradient,
+        }
     }
 
     /// T₀, at which there is no buoyancy.
@@ -213,8 +219,9 @@ impl<F: Real> Thermal<F> {
         geometry: &Geometry,
         faces: &[u32],
     ) -> Vec<Functional> {
-        let even = vec![self.equation.diffusivity(); mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, &self.equation.boundary, true);
+        let TransportEquation { boundary, .. } = &self.equation;
+        let diffusivity = self.equation.diffusivity();
+        let scheme = CellScheme::new(mesh, geometry, diffusivity, boundary, true);
         faces.iter().map(|face| scheme.heat_through(*face as usize)).collect()
     }
 

@@ -6,68 +6,44 @@
 //! [`ImplicitTransport`] for the implicit operator.
 
 use super::flow_dependent_pressure::normal_inflow;
-use super::implicit_transport::{ImplicitForm, ImplicitTransport};
+use super::implicit_transport::ImplicitTransport;
 use super::quantity::Quantity;
 use super::transport_residual::{CellSources, Diffusion, TransportLevels, transport_residual};
 use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
 use super::upwind_gradient::UpwindGradient;
-use super::{ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
+use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, View};
-use crate::finite_volume::CellScheme;
-use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::convection::{CorrectiveFlux, MassFlux, explicit_flux, net_outflow};
-use crate::finite_volume::diffusion::discretize_boundary;
-use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{
-    BoundaryContributionOnBackend, BoundaryFaces, CellFaces, Condition, Faces, Material,
-    NonOrthogonalCorrectionOnBackend, PartValues, Prescribed, Quantities, TimeDependentData,
-    VectorField, Vectors, narrow,
+    BoundaryFaces, CellFaces, Condition, NonOrthogonalCorrectionOnBackend, Quantities, VectorField,
+    Vectors,
 };
 use crate::linear::SolveOutcome;
-use crate::mesh::{Geometry, Mesh, index_of};
-use crate::operators::{FaceCells, Part};
+use crate::mesh::Mesh;
+use crate::operators::FaceCells;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
-use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Boundary conditions and source of a transport equation.
-pub(super) struct EquationSpec {
-    /// Name of its boundary values in messages.
-    pub what: &'static str,
-    /// One condition per patch, of equal kind for all quantities of a [`TransportEquation`].
-    pub conditions: Vec<Condition>,
-    /// Prescribed values that replace those of the conditions: of a patch the index of the first, and their terms.
-    pub prescribed: Vec<(usize, Vec<WeightedValue>)>,
-    /// Source per unit of volume and time.
-    pub source: Arc<dyn Prescribed>,
-}
-
-/// Conductances of the implicit operator of a steady flow over those of two-point diffusion, where fluxes have a
-/// non-orthogonal correction. A pseudo-time step is of first order and stable up to eigenvalues of twice the operator's;
-/// larger conductances would only slow it down.
-const STEADY_DIFFUSION: f64 = 1.5;
 
 /// Transport equations of one to three quantities with the same operators.
 pub(super) struct TransportEquation<F: Real> {
-    backend: Backend,
-    cells: Arc<FaceCells>,
-    diffusion: DiffusiveFlux<F>,
+    pub(super) backend: Backend,
+    pub(super) cells: Arc<FaceCells>,
+    pub(super) diffusion: DiffusiveFlux<F>,
     /// Prescribed values of the boundary faces.
     pub(super) boundary: BoundaryFaces,
     /// Quantities whose conditions apply to the same faces with different values.
     pub quantities: Vec<Quantity<F>>,
     /// Gradients of linear upwinding that differ from those of the non-orthogonal correction.
-    upwind: Option<UpwindGradient<F>>,
-    implicit: ImplicitTransport<F>,
+    pub(super) upwind: Option<UpwindGradient<F>>,
+    pub(super) implicit: ImplicitTransport<F>,
     /// N, the explicit flux out of each cell: `[quantities][n_cells]`.
-    explicit_flux: Buffer<F>,
+    pub(super) explicit_flux: Buffer<F>,
     /// N of the previous level.
     pub explicit_flux_before: Buffer<F>,
     /// Scratch for the explicit fluxes of the faces: `[quantities][n_faces]`.
-    face_flux: Buffer<F>,
+    pub(super) face_flux: Buffer<F>,
     /// The residual r: `[quantities][n_cells]`.
     pub residual: Buffer<F>,
     /// The increment δ, the initial guess of the next: `[quantities][n_cells]`.
@@ -75,16 +51,16 @@ pub(super) struct TransportEquation<F: Real> {
 }
 
 /// The diffusive flux of a transport equation.
-struct DiffusiveFlux<F: Real> {
+pub(super) struct DiffusiveFlux<F: Real> {
     /// D.
-    diffusivity: f64,
+    pub diffusivity: f64,
     /// D a of each face: `[n_faces]`.
-    conductance: Arc<Buffer<F>>,
+    pub conductance: Arc<Buffer<F>>,
     /// D Σ a / V, the diffusive rate of the cells: `[n_cells]`.
-    rates: Vec<f64>,
-    correction: NonOrthogonalCorrectionOnBackend<F>,
+    pub rates: Vec<f64>,
+    pub correction: NonOrthogonalCorrectionOnBackend<F>,
     /// Whether lines between centroids are normal to their faces.
-    is_orthogonal: bool,
+    pub is_orthogonal: bool,
 }
 
 /// The diffusive terms of a residual.
@@ -134,145 +110,9 @@ pub(super) fn faces_where(
 }
 
 impl<F: Real> TransportEquation<F> {
-    pub(super) fn new(
-        backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
-        faces: &Faces<F>,
-        (diffusivity, numerics): (f64, &Numerics),
-        specs: Vec<EquationSpec>,
-    ) -> Result<Self, IncompressibleError> {
-        let (n, dimension) = (mesh.n_cells(), specs.len());
-        // Gradients do not depend on the diffusivity; at 0 the diffusive terms are zeroed.
-        let diffuses = diffusivity > 0.0;
-        let material = Material::uniform(n, if diffuses { diffusivity } else { 1.0 }, 1.0);
-        let mut boundary = None;
-        let mut quantities = vec![];
-        let dirichlet_index = dirichlet_indices(mesh, &specs[0].conditions);
-        for (k, EquationSpec { what, conditions, prescribed, source }) in
-            specs.into_iter().enumerate()
-        {
-            let (mut discrete, of_quantity) =
-                discretize_boundary(mesh, geometry, &material, &conditions)?;
-            let mut contribution = discrete.boundary_contribution;
-            contribution.unknowns.iter_mut().for_each(|unknown| *unknown += (k * n) as u32);
-            if !diffuses {
-                contribution.coefficients.fill(0.0);
-            }
-            for (first, terms) in prescribed {
-                discrete.values.set_terms(first, terms);
-            }
-            quantities.push(Quantity {
-                contribution: BoundaryContributionOnBackend::new(backend, contribution),
-                prescribed: discrete.values.into_time_dependent_data(backend, what)?,
-                source: TimeDependentData::of_cells(backend, "the source", source, geometry)?,
-            });
-            boundary.get_or_insert(of_quantity);
-        }
-        let Some(boundary) = boundary else { unreachable!("one quantity at least") };
-        let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        let (mut conductance, mut correction) = (scheme.conductances(), scheme.correction());
-        if !diffuses {
-            conductance.fill(0.0);
-            correction.tangential.fill(0.0);
-        }
-        let of_implicit = match (faces.is_orthogonal, numerics.is_steady) {
-            (true, _) => None,
-            (false, true) => Some(conductance.iter().map(|a| STEADY_DIFFUSION * a).collect()),
-            (false, false) => Some(majorant_conductances(mesh, &correction, &conductance)),
-        };
-        let rates = diffusive_rates(mesh, geometry, &conductance);
-        let correction =
-            NonOrthogonalCorrectionOnBackend::new(backend, faces.cells.clone(), correction);
-        let (extrapolates, is_limited) = numerics.convection.extrapolates();
-        let stencils = extrapolates.then(|| scheme.extrapolation(&faces.flat)).flatten();
-        let stencils =
-            stencils.map(|stencils| correction.gradient().with_stencils(backend, stencils));
-        let mut upwind = (is_limited || stencils.is_some())
-            .then(|| UpwindGradient::new(backend, stencils, (n, dimension)));
-        if is_limited {
-            let cells = faces.cells.clone();
-            upwind = upwind.map(|upwind| upwind.limited(backend, cells, dirichlet_index));
-        }
-        let conductance = Arc::new(narrow(backend, conductance));
-        let of_implicit = of_implicit.map(|a| Arc::new(narrow(backend, a)));
-        let form = ImplicitForm {
-            cells: faces.cells.clone(),
-            conductance: of_implicit.unwrap_or_else(|| conductance.clone()),
-            is_orthogonal: faces.is_orthogonal,
-            convects: numerics.convection_treatment == ConvectionTreatment::Implicit,
-            is_steady: numerics.is_steady,
-            dimension,
-        };
-        Ok(TransportEquation {
-            backend: backend.clone(),
-            cells: faces.cells.clone(),
-            diffusion: DiffusiveFlux {
-                diffusivity,
-                conductance,
-                rates,
-                correction,
-                is_orthogonal: faces.is_orthogonal,
-            },
-            boundary,
-            quantities,
-            upwind,
-            implicit: ImplicitTransport::new(backend, form, numerics.momentum.clone()),
-            explicit_flux: backend.zeros(dimension * n),
-            explicit_flux_before: backend.zeros(dimension * n),
-            face_flux: backend.zeros(dimension * mesh.n_faces()),
-            residual: backend.zeros(dimension * n),
-            increment: backend.zeros(dimension * n),
-        })
-    }
-
-    /// The equations of a part with the values prescribed there.
-    pub(super) fn of_part(&self, part: &Part) -> (Self, PartValues) {
-        let backend = &part.backend;
-        let values = PartValues::new(&self.boundary, part);
-        let own: Vec<u32> = part.own.clone().map(|cell| cell as u32).collect();
-        let of_quantity = |quantity: &Quantity<F>| Quantity {
-            contribution: quantity.contribution.of_part(part, &values),
-            prescribed: quantity.prescribed.of_rank(backend, values.whole()),
-            source: quantity.source.of_rank(backend, &own),
-        };
-        let DiffusiveFlux { diffusivity, conductance, rates, correction, is_orthogonal } =
-            &self.diffusion;
-        let equation = TransportEquation {
-            backend: backend.clone(),
-            cells: part.cells.clone(),
-            diffusion: DiffusiveFlux {
-                diffusivity: *diffusivity,
-                conductance: Arc::new(part.of_faces(conductance)),
-                rates: rates[part.own.clone()].to_vec(),
-                correction: correction.of_part(part, &values),
-                is_orthogonal: *is_orthogonal,
-            },
-            boundary: self.boundary.of_part(part, &values),
-            quantities: self.quantities.iter().map(of_quantity).collect(),
-            upwind: self.upwind.as_ref().map(|upwind| upwind.of_part(part, &values)),
-            implicit: self.implicit.of_part(part),
-            explicit_flux: part.zeros_of_own_cells(&self.explicit_flux),
-            explicit_flux_before: part.zeros_of_own_cells(&self.explicit_flux_before),
-            face_flux: part.zeros_of_faces(&self.face_flux),
-            residual: part.zeros_of_own_cells(&self.residual),
-            increment: part.zeros_of_own_cells(&self.increment),
-        };
-        (equation, values)
-    }
-
     /// The cells with their faces.
     pub(super) fn cells(&self) -> &Arc<FaceCells> {
         &self.cells
-    }
-
-    /// The cells outside `own` that the gradients of these cells use.
-    pub(super) fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
-        let mut cells = self.diffusion.correction.gradient().cells_beyond(own);
-        if let Some(stencils) = self.upwind.as_ref().and_then(|upwind| upwind.stencils.as_ref()) {
-            cells.extend(stencils.cells_beyond(own));
-        }
-        cells
     }
 
     /// D.
@@ -469,14 +309,4 @@ impl<F: Real> TransportEquation<F> {
         }
         Ok(())
     }
-}
-
-/// Σ a / V of each cell.
-fn diffusive_rates(mesh: &Mesh, geometry: &Geometry, conductance: &[f64]) -> Vec<f64> {
-    let of_cell = |(cell, volume): (usize, &f64)| {
-        let faces = mesh.cell_to_faces.of(cell).iter();
-        faces.map(|item| conductance[index_of(*item)]).sum::<f64>() / volume
-    };
-    let volumes = geometry.cell_volume.par_iter().enumerate();
-    volumes.with_min_len(1024).map(of_cell).collect()
 }

@@ -1,6 +1,6 @@
 //! A transported field: its time levels, its gradient, its values at the boundary.
 
-use super::IncompressibleError;
+use super::{Extent, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::Convection;
 use crate::finite_volume::interpolation::boundary_value;
@@ -57,15 +57,17 @@ impl<F: Real> TransportedField<F> {
     /// The initial field; `what` names it in messages.
     pub(super) fn new(
         backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
+        (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
         (initial, what): (&Arc<dyn Prescribed>, &'static str),
     ) -> Result<Self, IncompressibleError> {
         let n = mesh.n_cells();
         let mut start = vec![0.0; n];
         initial.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite(what, &start, 0.0)?;
-        let before = narrow_slice(backend, &start);
+        let before = match extent {
+            Extent::Cells => narrow_slice(backend, &start),
+            Extent::Boundary => backend.zeros(n),
+        };
         Ok(TransportedField {
             now: narrow(backend, start),
             before,
@@ -75,14 +77,15 @@ impl<F: Real> TransportedField<F> {
         })
     }
 
-    /// The field on a part, with its values at ghosts.
+    /// The initial field on a part, with its values at ghosts.
     pub(super) fn of_part(&self, part: &Part) -> Self {
+        let (backend, n) = (&part.backend, part.cells.n_local());
         TransportedField {
             now: part.of_cells(&self.now),
-            before: part.of_cells(&self.before),
-            predicted: part.zeros_of_cells(&self.predicted),
-            gradient: part.of_cells(&self.gradient),
-            at_boundary: part.of_boundary(&self.at_boundary),
+            before: part.of_cells(&self.now),
+            predicted: backend.zeros(n),
+            gradient: backend.zeros(3 * n),
+            at_boundary: backend.zeros(part.n_boundary()),
         }
     }
 

@@ -5,10 +5,8 @@ use super::transported_field::{ConvectionInput, TransportedField, velocity_view}
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::limiter::{BoundedCells, limit_gradients};
-use crate::finite_volume::{
-    CellFaces, CellField, CellGradient, PartValues, Vectors, VelocityField,
-};
-use crate::operators::{FaceCells, Part};
+use crate::finite_volume::{CellFaces, CellField, CellGradient, Vectors, VelocityField};
+use crate::operators::FaceCells;
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -41,26 +39,6 @@ impl<F: Real> UpwindGradient<F> {
     ) -> Self {
         let values = (0..dimension).map(|_| backend.zeros(3 * n_cells)).collect();
         UpwindGradient { stencils, values, limited: None }
-    }
-
-    /// The gradients of a part with the prescribed values `of_part`.
-    pub(super) fn of_part(&self, part: &Part, of_part: &PartValues) -> Self {
-        let backend = &part.backend;
-        let limited = self.limited.as_ref().map(|limited| Limited {
-            cells: part.cells.clone(),
-            dirichlet_index: of_part.indices(part, &limited.dirichlet_index),
-            at_boundary: limited
-                .at_boundary
-                .iter()
-                .map(|values| part.of_boundary(values))
-                .collect(),
-            none: [(); 2].map(|()| backend.zeros(0)),
-        });
-        UpwindGradient {
-            stencils: self.stencils.as_ref().map(|stencils| stencils.of_part(part, of_part)),
-            values: self.values.iter().map(|values| part.zeros_of_cells(values)).collect(),
-            limited,
-        }
     }
 
     /// Limits the gradients; `dirichlet_index` as in [`boundary_value`].

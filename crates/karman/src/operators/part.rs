@@ -1,15 +1,13 @@
 //! The part of a mesh that one of several ranks has, and arrays of the whole mesh restricted to it.
 
 use super::FaceCells;
-use crate::backend::{Backend, Buffer, Element, HOST_CHUNK, Halo};
+use crate::backend::group::gather_lists;
+use crate::backend::{Backend, BackendError, Buffer, Element, HOST_CHUNK, Halo};
 use crate::mesh::Mesh;
 use crate::mesh::partition::SubMesh;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// No entity of the part.
-const NONE: u32 = u32::MAX;
 
 /// A part, from which the arrays of a rank are made of those of the whole mesh on the host. Restricted arrays of cells have the
 /// values of ghosts.
@@ -26,10 +24,10 @@ pub struct Part {
     global_cell: Vec<u32>,
     /// Face of the whole mesh of each face.
     global_face: Vec<u32>,
-    /// Face of the part of each face of the whole mesh.
-    local_face: Vec<u32>,
-    /// Interior faces of the whole mesh.
-    whole_interior: usize,
+    /// Ascending runs of `global_face`.
+    runs: Vec<Range<usize>>,
+    /// Faces of the whole mesh, and interior ones.
+    whole_faces: [usize; 2],
 }
 
 /// The entries `indices` of each component of an array `[components][n]`.
@@ -52,10 +50,12 @@ impl Part {
         own: Range<usize>,
         mesh: &Mesh,
     ) -> Part {
-        let mut local_face = vec![NONE; mesh.n_faces()];
-        for (local, global) in sub.global_face.iter().enumerate() {
-            local_face[*global as usize] = local as u32;
-        }
+        let mut end = 0;
+        let run = |faces: &[u32]| {
+            end += faces.len();
+            end - faces.len()..end
+        };
+        let runs = sub.global_face.chunk_by(|a, b| a < b).map(run).collect();
         let cells = Arc::new(FaceCells::of_rank(backend, &sub.mesh, halo.clone()));
         cells.neighbours(backend);
         Part {
@@ -65,9 +65,27 @@ impl Part {
             own,
             global_cell: sub.global_cell.clone(),
             global_face: sub.global_face.clone(),
-            local_face,
-            whole_interior: mesh.n_interior_faces(),
+            runs,
+            whole_faces: [mesh.n_faces(), mesh.n_interior_faces()],
         }
+    }
+
+    /// Whether `is` holds on any rank. All ranks call it.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where a rank failed.
+    pub fn any_rank(&self, is: bool) -> Result<bool, BackendError> {
+        let (all, _) = gather_lists(&**self.halo.group(), &[u32::from(is)])?;
+        Ok(all.contains(&1))
+    }
+
+    /// The largest number of all ranks. All ranks call it.
+    ///
+    /// # Errors
+    /// As of [`Part::any_rank`].
+    pub fn largest_of_ranks(&self, own: f64) -> Result<f64, BackendError> {
+        let (all, _) = gather_lists(&**self.halo.group(), &[own])?;
+        Ok(all.into_iter().fold(own, f64::max))
     }
 
     /// Number of cells of the whole mesh.
@@ -75,9 +93,19 @@ impl Part {
         self.halo.total()
     }
 
+    /// Number of its faces.
+    pub fn n_faces(&self) -> usize {
+        self.global_face.len()
+    }
+
+    /// Number of its boundary faces.
+    pub fn n_boundary(&self) -> usize {
+        self.cells.n_faces() - self.cells.n_interior()
+    }
+
     /// Number of boundary faces of the whole mesh.
     pub fn n_whole_boundary(&self) -> usize {
-        self.local_face.len() - self.whole_interior
+        self.whole_faces[0] - self.whole_faces[1]
     }
 
     /// Local number of a cell that the part has as its own or as a ghost.
@@ -96,7 +124,11 @@ impl Part {
 
     /// Local number of a face, if the part has it.
     pub fn face(&self, global: u32) -> Option<u32> {
-        Some(self.local_face[global as usize]).filter(|local| *local != NONE)
+        let in_run = |run: &Range<usize>| {
+            let place = self.global_face[run.clone()].binary_search(&global).ok()?;
+            Some((run.start + place) as u32)
+        };
+        self.runs.iter().find_map(in_run)
     }
 
     /// Cell of the whole mesh of each of its cells and ghosts.
@@ -112,12 +144,12 @@ impl Part {
     /// The boundary faces of the whole mesh that it has, ascending, counted from the first of these.
     pub fn boundary_faces(&self) -> impl Iterator<Item = u32> {
         let outer = self.global_face[self.cells.n_interior()..].iter();
-        outer.map(|face| face - self.whole_interior as u32)
+        outer.map(|face| face - self.whole_faces[1] as u32)
     }
 
     /// Local number of a boundary face, both counted from the first of these, if the part has it.
     pub fn boundary_face(&self, global: u32) -> Option<u32> {
-        let face = self.face(global + self.whole_interior as u32);
+        let face = self.face(global + self.whole_faces[1] as u32);
         face.map(|face| face - self.cells.n_interior() as u32)
     }
 
@@ -133,63 +165,21 @@ impl Part {
         self.backend.upload(selected(whole, &self.global_cell, self.n_whole()))
     }
 
-    /// Values of cells, `[components][n_cells]`, at own cells.
-    pub fn of_own_cells<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
-        self.backend.upload(selected(whole, &self.global_cell[..self.own.len()], self.n_whole()))
-    }
-
-    /// Zeros in place of values of cells that are 0, `[components][n_cells]`, at own cells and ghosts.
-    pub fn zeros_of_cells<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
-        self.zeros(whole, self.n_whole(), self.global_cell.len())
-    }
-
-    /// As [`Part::zeros_of_cells`], at own cells.
-    pub fn zeros_of_own_cells<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
-        self.zeros(whole, self.n_whole(), self.own.len())
-    }
-
-    /// Zeros in place of values of faces that are 0, `[components][n_faces]`.
-    pub fn zeros_of_faces<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
-        self.zeros(whole, self.local_face.len(), self.global_face.len())
-    }
-
-    /// Zeros in place of an array `[components][n]` of zeros, `[components][entries]`.
-    fn zeros<T: Element>(&self, whole: &Buffer<T>, n: usize, entries: usize) -> Buffer<T> {
-        let mut values = whole.as_host().unwrap_or_default().iter();
-        debug_assert!(values.all(|value| *value == T::default()), "an array of zeros");
-        self.backend.zeros(whole.len() / n.max(1) * entries)
-    }
-
     /// Values of faces, `[components][n_faces]`.
     pub fn of_faces<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
-        self.backend.upload(selected(whole, &self.global_face, self.local_face.len()))
+        self.backend.upload(selected(whole, &self.global_face, self.whole_faces[0]))
     }
 
     /// Values of interior faces, `[components][n_interior]`.
     pub fn of_interior_faces<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
         let inner = &self.global_face[..self.cells.n_interior()];
-        self.backend.upload(selected(whole, inner, self.whole_interior))
+        self.backend.upload(selected(whole, inner, self.whole_faces[1]))
     }
 
     /// Values of boundary faces, `[components][n_boundary]`.
     pub fn of_boundary<T: Element>(&self, whole: &Buffer<T>) -> Buffer<T> {
         let faces: Vec<u32> = self.boundary_faces().collect();
         self.backend.upload(selected(whole, &faces, self.n_whole_boundary()))
-    }
-
-    /// Consecutive entries of an array `[components][n]`.
-    pub fn of_range<T: Element>(
-        &self,
-        whole: &Buffer<T>,
-        range: Range<usize>,
-        n: usize,
-    ) -> Buffer<T> {
-        let components = whole.as_host().unwrap_or_default().chunks_exact(n.max(1));
-        let mut values = Vec::with_capacity(components.len() * range.len());
-        for component in components {
-            values.par_extend(component[range.clone()].par_iter().copied());
-        }
-        self.backend.upload(values)
     }
 
     /// Entries of an array `[components][n]`.

@@ -44,6 +44,20 @@ impl FaceCells {
         }
     }
 
+    /// The cells of each face alone, without the faces of each cell.
+    pub fn sides(backend: &Backend, mesh: &Mesh) -> FaceCells {
+        FaceCells {
+            n_cells: mesh.cell_count.owned,
+            left: backend.upload_slice(&mesh.face_left),
+            right: backend.upload_slice(&mesh.face_right),
+            offsets: backend.zeros(0),
+            faces: backend.zeros(0),
+            rows: Rows::Compressed,
+            neighbours: OnceLock::new(),
+            halo: None,
+        }
+    }
+
     /// The connectivity of the part of one of several ranks, whose cells and ghosts are those of `halo`.
     pub fn of_rank(backend: &Backend, mesh: &Mesh, halo: Arc<Halo>) -> FaceCells {
         FaceCells { halo: Some(halo), ..FaceCells::new(backend, mesh) }

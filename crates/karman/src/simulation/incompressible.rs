@@ -103,8 +103,11 @@ impl<F: Real> FlowRun<F> {
         let place = (mesh, geometry);
         let (run_backend, ranks) = (backend, case.run.ranks);
         let backend = if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
-        let mut flow =
-            IncompressibleSolver::unprojected(&backend, place, &problem, &numerics, start.clock)?;
+        let set_up = match ranks {
+            1 => IncompressibleSolver::unprojected,
+            _ => IncompressibleSolver::of_ranks,
+        };
+        let mut flow = set_up(&backend, place, &problem, &numerics, start.clock)?;
         if let Some(target) = flow_case.mean_velocity {
             flow.prescribe_mean_velocity(place, target)?;
         }
@@ -134,7 +137,7 @@ impl<F: Real> FlowRun<F> {
             1 => vec![],
             _ => entries(case, &monitors, (&backend, &flow), place),
         };
-        let flow = Computation::new(ranks, run_backend, mesh, flow, entries)?;
+        let flow = Computation::new(ranks, run_backend, place, (flow, &problem), entries)?;
         flow.leave_averages_to_ranks(&mut averages)?;
         Ok(FlowRun {
             averages,

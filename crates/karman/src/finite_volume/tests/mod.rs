@@ -3,6 +3,7 @@
 mod backends;
 mod exactness;
 mod laplacian;
+mod parts;
 mod periodic;
 mod real_meshes;
 mod transport;

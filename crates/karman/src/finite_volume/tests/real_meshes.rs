@@ -118,10 +118,10 @@ fn gradients(
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &kinds, true);
     match purpose {
         Use::Derivative => {}
-        Use::Correction => stencils = scheme.bounded_correction().stencils,
+        Use::Correction => stencils = scheme.stencils(purpose),
         Use::Extrapolation => {
             let flat = flat_cells(mesh, geometry);
-            stencils = scheme.extrapolation(&flat).unwrap_or(stencils);
+            stencils = scheme.extrapolation_of(0..mesh.n_cells(), &flat);
         }
     }
     let gradient = correction.gradient().with_stencils(backend, stencils.clone());
@@ -288,7 +288,7 @@ fn explicit_fluxes_are_bounded_by_those_of_two_points() {
         let conditions = conditions(&mesh, Boundary::Unknown);
         let (_, kinds) = discretize(&mesh, &geometry, &material, &conditions, true).unwrap();
         let scheme = CellScheme::new(&mesh, &geometry, &material.conductivity, &kinds, true);
-        let correction = scheme.bounded_correction();
+        let correction = scheme.correction_with(scheme.stencils(Use::Correction));
         let (conductance, t) = (scheme.conductances(), &correction.tangential);
         let g = gradients(&backend, &mesh, &geometry, Boundary::Unknown, Use::Correction);
         let mut largest = 0.0f64;

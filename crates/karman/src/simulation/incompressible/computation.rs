@@ -6,9 +6,10 @@ use super::ranks::{Ranks, Selection};
 use crate::backend::Backend;
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
-    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, State, StepReport,
+    DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver, Problem, State,
+    StepReport,
 };
-use crate::mesh::Mesh;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,13 +52,13 @@ impl<F: Real> Computation<F> {
     pub(super) fn new(
         ranks: usize,
         backend: &Backend,
-        mesh: &Mesh,
-        mut whole: IncompressibleSolver<F>,
+        (mesh, geometry): (&Mesh, &Geometry),
+        (mut whole, problem): (IncompressibleSolver<F>, &Problem),
         mut entries: Vec<(Reader, Entries)>,
     ) -> Result<Self, IncompressibleError> {
         let ranks = match ranks {
             1 => None,
-            ranks => Some(Ranks::new(ranks, backend, mesh, &whole)?),
+            ranks => Some(Ranks::new(ranks, backend, (mesh, geometry), (&whole, problem))?),
         };
         let mut selections = BTreeMap::new();
         if let Some(ranks) = &ranks {
@@ -225,11 +226,7 @@ impl<F: Real> Computation<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the backend failed.
     pub(super) fn state(&self) -> Result<State<F>, IncompressibleError> {
-        let whole = self.data();
-        match &self.ranks {
-            None => whole.state(),
-            Some(ranks) => ranks.state(&whole),
-        }
+        self.ranks.as_ref().map_or_else(|| self.data().state(), Ranks::state)
     }
 
     /// Continues from a state, as [`IncompressibleSolver::restore`].
@@ -243,7 +240,7 @@ impl<F: Real> Computation<F> {
     ) -> Result<(), IncompressibleError> {
         let whole = self.whole.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(ranks) = &self.ranks else { return whole.restore(read, clock) };
-        ranks.restore(whole, read, clock)?;
+        ranks.restore(read, clock)?;
         whole.follow(&ranks.progress()?);
         self.is_current.store(false, Ordering::Relaxed);
         Ok(())

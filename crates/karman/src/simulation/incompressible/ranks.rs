@@ -1,7 +1,8 @@
 //! A flow on several ranks with parts of the mesh: threads of this process, or processes of which this is one. They compute the bits of
 //! one rank.
 //!
-//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields.
+//! Every process has what outputs read of the flow on the whole mesh: its conditions, data at the boundary, and room for fields, which the
+//! ranks of all processes hand over.
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
@@ -9,15 +10,15 @@ use super::super::rank_averages::{Averaging, RankAverages, Work};
 use super::super::ranks::joined_arrays;
 use super::averaged;
 use crate::backend::group::{Team, run_ranks};
-use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
+use crate::backend::{Backend, Buffer, HOST_CHUNK, Processes, RankGroup};
 use crate::incompressible::limits::{CellLimits, CourantLimits};
 use crate::incompressible::{
     DerivedBuffers, DerivedField, Entries, Field, IncompressibleError, IncompressibleSolver,
-    PackedEntries, PartEntries, PartPlaces, Place, Progress, State, StepReport,
+    PackedEntries, PartEntries, PartPlaces, Place, Problem, Progress, State, StepReport,
 };
 use crate::linear::SolverSetup;
-use crate::mesh::Mesh;
 use crate::mesh::partition::Ranges;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -65,14 +66,15 @@ pub(super) struct Selection {
 }
 
 impl<F: Real> Rank<F> {
-    /// The part of the flow `whole` on `mesh` that this rank computes, with its initial velocity projected.
+    /// The part of the flow `whole` that this rank computes, with its initial velocity projected.
     fn new(
         group: &Arc<dyn RankGroup>,
         backend: &Backend,
-        (mesh, ranges): (&Mesh, &Ranges<'_>),
-        whole: &IncompressibleSolver<F>,
+        (mesh, geometry, ranges): (&Mesh, &Geometry, &Ranges<'_>),
+        (whole, problem): (&IncompressibleSolver<F>, &Problem),
     ) -> Result<Rank<F>, IncompressibleError> {
-        let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
+        let place = (mesh, geometry, ranges);
+        let (mut flow, places) = whole.of_rank(backend, group, place, problem)?;
         flow.project()?;
         flow.keep_mean_velocity()?;
         Ok(Rank {
@@ -87,16 +89,16 @@ impl<F: Real> Rank<F> {
 }
 
 impl<F: Real> Ranks<F> {
-    /// `count` ranks of the flow `whole` on `mesh`, which is on the host; they share the threads of `backend`, and compute on devices
-    /// of its kind. They project the initial velocity and correct it to the prescribed mean.
+    /// `count` ranks of the flow `whole`, one of [`IncompressibleSolver::of_ranks`]; they share the threads of `backend`, and compute on
+    /// devices of its kind. They project the initial velocity and correct it to the prescribed mean.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
     pub(super) fn new(
         count: usize,
         backend: &Backend,
-        mesh: &Mesh,
-        whole: &IncompressibleSolver<F>,
+        (mesh, geometry): (&Mesh, &Geometry),
+        (whole, problem): (&IncompressibleSolver<F>, &Problem),
     ) -> Result<Self, IncompressibleError> {
         let ranges = Ranges::new(mesh, count, HOST_CHUNK);
         let processes = backend.processes().clone();
@@ -104,7 +106,8 @@ impl<F: Real> Ranks<F> {
         let threads = (backend.threads() / groups.len()).max(1);
         let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, IncompressibleError> {
             let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
-            own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
+            let place = (mesh, geometry, &ranges);
+            own.install(|| Rank::new(group, &own, place, (whole, problem)))
         })?;
         let own = ranks.iter().map(|rank| &rank.places);
         let places = if processes.count() == 1 {
@@ -162,14 +165,12 @@ impl<F: Real> Ranks<F> {
         &self,
         whole: &mut IncompressibleSolver<F>,
     ) -> Result<(), IncompressibleError> {
-        let fields = whole.fields().into_iter();
-        let of_whole: Vec<(Place, usize)> = fields.map(|of| (of.place, of.array.len())).collect();
-        let places: Vec<Place> = of_whole.iter().map(|(place, _)| *place).collect();
-        let values = self.on_each(move |rank| {
+        let places: Vec<Place> = whole.fields().into_iter().map(|of| of.place).collect();
+        let values = self.on_each(|rank| {
             let mut values = vec![];
-            for (of, (place, length)) in rank.flow.fields().into_iter().zip(&of_whole) {
+            for of in rank.flow.fields() {
                 let array = rank.backend.read(of.array)?;
-                rank.places.hand_over(*place, *length, &array, &mut values);
+                rank.places.hand_over(of.place, &array, &mut values);
             }
             Ok(values)
         })?;
@@ -307,22 +308,32 @@ impl<F: Real> Ranks<F> {
         }
     }
 
+    /// Names, places and lengths of the arrays of a state on the whole mesh.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    fn stored(&self) -> Result<Vec<(String, Place, usize)>, IncompressibleError> {
+        let of_ranks = self.on_each(|rank| {
+            let of_array = |(name, place, array): (String, Place, &Buffer<F>)| {
+                (name, place, rank.places.whole_length(place, array.len()))
+            };
+            Ok(rank.flow.stored().into_iter().map(of_array).collect())
+        });
+        Ok(of_ranks?.swap_remove(0))
+    }
+
     /// The state on the whole mesh.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where a rank failed.
-    pub(super) fn state(
-        &self,
-        whole: &IncompressibleSolver<F>,
-    ) -> Result<State<F>, IncompressibleError> {
-        let stored = whole.stored();
-        let of_whole: Vec<(Place, usize)> =
-            stored.iter().map(|(_, place, array)| (*place, array.len())).collect();
+    pub(super) fn state(&self) -> Result<State<F>, IncompressibleError> {
+        let stored = self.stored()?;
+        let places: Vec<Place> = stored.iter().map(|(_, place, _)| *place).collect();
         let of_ranks = self.on_each(move |rank| {
             let State { arrays, clock } = rank.flow.state()?;
             let mut values = vec![];
-            for ((_, array), (place, length)) in arrays.iter().zip(&of_whole) {
-                rank.places.hand_over(*place, *length, array, &mut values);
+            for ((_, array), place) in arrays.iter().zip(&places) {
+                rank.places.hand_over(*place, array, &mut values);
             }
             Ok((values, clock))
         })?;
@@ -330,8 +341,8 @@ impl<F: Real> Ranks<F> {
         let values = of_ranks.into_iter().map(|(values, _)| values).collect();
         let all = self.processes.lists_of_all(values)?;
         let mut rest: Vec<&[F]> = all.iter().map(Vec::as_slice).collect();
-        let gathered = stored.into_iter().map(|(name, place, array)| {
-            let mut values = vec![F::from_f64(0.0); array.len()];
+        let gathered = stored.into_iter().map(|(name, place, length)| {
+            let mut values = vec![F::from_f64(0.0); length];
             self.take_over(place, &mut rest, &mut values);
             (name, values)
         });
@@ -344,13 +355,12 @@ impl<F: Real> Ranks<F> {
     /// As [`IncompressibleSolver::restore`].
     pub(super) fn restore(
         &self,
-        whole: &IncompressibleSolver<F>,
         mut read: impl FnMut(&str, usize) -> Vec<F>,
         clock: [f64; 3],
     ) -> Result<(), IncompressibleError> {
         let (mut places, mut arrays) = (BTreeMap::new(), BTreeMap::new());
-        for (name, place, array) in whole.stored() {
-            arrays.insert(name.clone(), read(&name, array.len()));
+        for (name, place, length) in self.stored()? {
+            arrays.insert(name.clone(), read(&name, length));
             places.insert(name, place);
         }
         self.on_each(move |rank| {
