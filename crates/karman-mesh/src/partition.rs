@@ -95,7 +95,7 @@ pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
     let owners = Owners::new(mesh, parts.to_vec());
     let mut subs: Vec<SubMesh> =
-        (0..n_parts as u32).map(|part| extract(&owners, part, &[], &[])).collect();
+        (0..n_parts as u32).map(|part| extract(&owners, part, [&[], &[]], true)).collect();
     for part in 0..n_parts {
         for kind in [Kind::Cell, Kind::Face, Kind::Node] {
             let ghosts = ghosts(&subs[part], kind, &owners);
@@ -150,14 +150,14 @@ impl<'m> Ranges<'m> {
         sides.filter(|(left, right)| cell[**left as usize] != cell[**right as usize]).count()
     }
 
-    /// A part, without exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
+    /// A part, without nodes and exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
     pub fn extract(&self, part: usize, further: &[u32]) -> SubMesh {
-        extract(&self.owners, part as u32, &[], further)
+        extract(&self.owners, part as u32, [&[], further], false)
     }
 
-    /// As [`Ranges::extract`], with all faces of the ghosts `layer`.
+    /// As [`Ranges::extract`], with nodes and all faces of the ghosts `layer`.
     pub fn extract_with_layer(&self, part: usize, layer: &[u32], further: &[u32]) -> SubMesh {
-        extract(&self.owners, part as u32, layer, further)
+        extract(&self.owners, part as u32, [layer, further], true)
     }
 
     /// The cells of other parts across the faces of a part, ascending.
@@ -343,7 +343,12 @@ impl LocalNumbers {
 }
 
 /// A part with all faces of its cells and of the ghosts `layer`.
-fn extract(owners: &Owners<'_>, part: u32, layer: &[u32], further: &[u32]) -> SubMesh {
+fn extract(
+    owners: &Owners<'_>,
+    part: u32,
+    [layer, further]: [&[u32]; 2],
+    has_nodes: bool,
+) -> SubMesh {
     let mesh = owners.mesh;
     let interior = mesh.n_interior_faces();
     let all = (0..mesh.n_cells() as u32).into_par_iter();
@@ -359,11 +364,12 @@ fn extract(owners: &Owners<'_>, part: u32, layer: &[u32], further: &[u32]) -> Su
         owned_first(inner.par_iter().copied(), |face| owners.of_face(face) == part);
     global_face.extend_from_slice(outer);
     let corners = |&cell: &u32| mesh.cells.nodes_of(cell as usize).iter().copied();
-    let of_nodes = owners.of_nodes();
-    let (global_node, node_count) =
-        owned_first(global_cell.par_iter().flat_map_iter(corners), |node| {
-            of_nodes[node as usize] == part
-        });
+    let nodes = || {
+        let of_nodes = owners.of_nodes();
+        let corners = global_cell.par_iter().flat_map_iter(corners);
+        owned_first(corners, |node| of_nodes[node as usize] == part)
+    };
+    let (global_node, node_count) = has_nodes.then(nodes).unwrap_or_default();
     let counts = [
         cell_count,
         EntityCount { owned: global_face.len() - inner_count.ghost, ghost: inner_count.ghost },
@@ -391,6 +397,9 @@ impl Maps<'_> {
                 let old = globals[new] as usize;
                 &list[offsets[old] as usize..offsets[old + 1] as usize]
             };
+            if self.global_node.is_empty() {
+                return (vec![0; globals.len() + 1], vec![]);
+            }
             let offsets = offsets_of(globals.len(), |new| of(new).len());
             let mut items = vec![0; offsets[globals.len()] as usize];
             fill_rows(&offsets, &mut items, |new, row| {

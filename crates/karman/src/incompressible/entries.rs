@@ -79,11 +79,6 @@ impl<F: Real> IncompressibleSolver<F> {
         entries.add(Place::Boundary, loaded.iter().map(|face| face - inner).chain(around));
     }
 
-    /// The arrays from which probes and loads are computed.
-    fn monitored(&self) -> impl Iterator<Item = FieldArray<'_, F>> {
-        self.fields().into_iter().filter(|of| of.is_monitored)
-    }
-
     /// The entries that this part hands over, on its backend.
     pub fn packed(&self, places: &PartPlaces, entries: &PartEntries) -> PackedEntries<F> {
         let backend = &self.flow.backend;
@@ -94,8 +89,7 @@ impl<F: Real> IncompressibleSolver<F> {
             .collect();
         let mut packed =
             PackedEntries { lists, cells: places.cells.len(), packed: backend.zeros(0) };
-        let monitored = self.monitored().map(|of| (of.place, of.array));
-        let lengths = monitored.map(|(place, array)| {
+        let lengths = self.fields().into_iter().map(|FieldArray { place, array }| {
             packed.lists.get(&place).map_or(0, |list| packed.components(place, array) * list.len())
         });
         packed.packed = backend.zeros(lengths.sum());
@@ -109,7 +103,7 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn hand_over(&self, entries: &mut PackedEntries<F>) -> Result<Vec<F>, BackendError> {
         let backend: &Backend = &self.flow.backend;
         let mut to = 0;
-        for FieldArray { place, array, .. } in self.monitored() {
+        for FieldArray { place, array } in self.fields() {
             let components = entries.components(place, array);
             let Some(list) = entries.lists.get(&place) else { continue };
             for k in 0..components {
@@ -124,10 +118,8 @@ impl<F: Real> IncompressibleSolver<F> {
     /// Writes what a part has handed over to the arrays of the whole mesh, which are on the host.
     pub fn take_over(&mut self, entries: &PartEntries, values: &[F]) {
         let (mut rest, n_cells) = (values, self.flow.n_cells());
-        let of_array = |of: FieldArray<'_, F>| of.is_monitored.then_some(of.place);
-        let places: Vec<Option<Place>> = self.fields().into_iter().map(of_array).collect();
+        let places: Vec<Place> = self.fields().into_iter().map(|of| of.place).collect();
         for (place, array) in places.into_iter().zip(self.fields_mut()) {
-            let Some(place) = place else { continue };
             let Some([_, list]) = entries.lists.get(&place) else { continue };
             let Some(array) = array.as_host_mut() else { continue };
             let components = if place == Place::Cells { array.len() / n_cells } else { 1 };

@@ -34,13 +34,14 @@ pub(super) struct Monitors<F: Real> {
 }
 
 impl<F: Real> Monitors<F> {
-    /// The monitors of `n` cells; their diffusive rates are empty where ranks compute the cells.
+    /// The monitors of the cells of these diffusive rates, none where ranks compute the cells.
     pub(super) fn new(
         backend: &Backend,
-        (n, viscous_rate): (usize, Buffer<F>),
+        viscous_rate: Buffer<F>,
         step_bounds: StepBounds,
         numerics: &Numerics,
     ) -> Self {
+        let n = viscous_rate.len();
         Monitors {
             viscous_rate,
             momentum_diagonal: backend.zeros(n),

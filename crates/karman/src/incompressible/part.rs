@@ -38,42 +38,34 @@ pub struct Progress {
     diffusion: f64,
 }
 
-/// An array that functions of a flow read.
+/// An array that outputs of a flow read.
 pub struct FieldArray<'a, F: Real> {
     /// Where its values are.
     pub place: Place,
-    /// Whether probes and loads are computed from it.
-    pub is_monitored: bool,
     /// Its values.
     pub array: &'a Buffer<F>,
 }
 
 impl<'a, F: Real> FieldArray<'a, F> {
     fn new(place: Place, array: &'a Buffer<F>) -> Self {
-        FieldArray { place, is_monitored: true, array }
-    }
-
-    /// One of which neither probes nor loads are computed.
-    fn unmonitored(place: Place, array: &'a Buffer<F>) -> Self {
-        FieldArray { is_monitored: false, ..FieldArray::new(place, array) }
+        FieldArray { place, array }
     }
 }
 
 /// The arrays of a field.
-fn arrays_of<F: Real>(field: &TransportedField<F>) -> [FieldArray<'_, F>; 4] {
-    let TransportedField { now, before, gradient, at_boundary, .. } = field;
+fn arrays_of<F: Real>(field: &TransportedField<F>) -> [FieldArray<'_, F>; 3] {
+    let TransportedField { now, gradient, at_boundary, .. } = field;
     [
         FieldArray::new(Place::Cells, now),
-        FieldArray::unmonitored(Place::Cells, before),
         FieldArray::new(Place::Cells, gradient),
         FieldArray::new(Place::Boundary, at_boundary),
     ]
 }
 
 /// The arrays of a field, to be written.
-fn arrays_of_mut<F: Real>(field: &mut TransportedField<F>) -> [&mut Buffer<F>; 4] {
-    let TransportedField { now, before, gradient, at_boundary, .. } = field;
-    [now, before, gradient, at_boundary]
+fn arrays_of_mut<F: Real>(field: &mut TransportedField<F>) -> [&mut Buffer<F>; 3] {
+    let TransportedField { now, gradient, at_boundary, .. } = field;
+    [now, gradient, at_boundary]
 }
 
 /// The stencils of the own cells of a rank.
@@ -264,19 +256,17 @@ impl<F: Real> IncompressibleSolver<F> {
         })
     }
 
-    /// The arrays that functions of the flow read, besides its steps.
+    /// The arrays that outputs read.
     pub fn fields(&self) -> Vec<FieldArray<'_, F>> {
-        let Flow { components, momentum, flux, thermal, pressure, monitors, .. } = &self.flow;
+        let Flow { components, momentum, flux, thermal, pressure, .. } = &self.flow;
         let mut arrays: Vec<FieldArray<'_, F>> = components.iter().flat_map(arrays_of).collect();
         let prescribed = momentum.quantities.iter().map(|of| of.prescribed.value());
         arrays.extend(prescribed.map(|values| FieldArray::new(Place::Velocities, values)));
         arrays.extend([
             FieldArray::new(Place::Faces, flux),
             FieldArray::new(Place::Cells, &pressure.value),
-            FieldArray::unmonitored(Place::Cells, &pressure.gradient),
             FieldArray::new(Place::Boundary, &pressure.at_boundary),
             FieldArray::new(Place::Pressures, pressure.conditions.prescribed.value()),
-            FieldArray::unmonitored(Place::Cells, &monitors.momentum_diagonal),
         ]);
         if let Some(midpoint) = &pressure.midpoint {
             let [value, at_boundary] = &midpoint.at_end;
@@ -312,17 +302,15 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// The arrays of [`IncompressibleSolver::fields`], to be written.
     pub fn fields_mut(&mut self) -> Vec<&mut Buffer<F>> {
-        let Flow { components, momentum, flux, thermal, pressure, monitors, .. } = &mut self.flow;
+        let Flow { components, momentum, flux, thermal, pressure, .. } = &mut self.flow;
         let mut arrays: Vec<&mut Buffer<F>> =
             components.iter_mut().flat_map(arrays_of_mut).collect();
         arrays.extend(momentum.quantities.iter_mut().map(|of| of.prescribed.value_mut()));
         arrays.extend([
             flux,
             &mut pressure.value,
-            &mut pressure.gradient,
             &mut pressure.at_boundary,
             pressure.conditions.prescribed.value_mut(),
-            &mut monitors.momentum_diagonal,
         ]);
         arrays.extend(pressure.midpoint.iter_mut().flat_map(|midpoint| &mut midpoint.at_end));
         if let Some(thermal) = thermal {

@@ -222,7 +222,7 @@ impl<F: Real> Pressure<F> {
         Ok(Pressure {
             backend: backend.clone(),
             value,
-            gradient: backend.zeros(3 * n),
+            gradient: none(),
             at_boundary: backend.zeros(n_boundary),
             lsq_gradient: none(),
             increment: PressureIncrement::new(backend, [0; 4], numerics),

@@ -399,7 +399,7 @@ impl<F: Real> Flow<F> {
             ),
             monitors: Monitors::new(
                 backend,
-                (mesh.n_cells(), narrow_slice(backend, momentum.diffusive_rates())),
+                narrow_slice(backend, momentum.diffusive_rates()),
                 step_bounds,
                 numerics,
             ),

@@ -64,14 +64,14 @@ impl<F: Real> TransportedField<F> {
         let mut start = vec![0.0; n];
         initial.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite(what, &start, 0.0)?;
-        let before = match extent {
-            Extent::Cells => narrow_slice(backend, &start),
-            Extent::Boundary => backend.zeros(n),
+        let (before, predicted) = match extent {
+            Extent::Cells => (narrow_slice(backend, &start), backend.zeros(n)),
+            Extent::Boundary => (backend.zeros(0), backend.zeros(0)),
         };
         Ok(TransportedField {
             now: narrow(backend, start),
             before,
-            predicted: backend.zeros(n),
+            predicted,
             gradient: backend.zeros(3 * n),
             at_boundary: backend.zeros(mesh.n_faces() - mesh.n_interior_faces()),
         })
