@@ -12,6 +12,8 @@ const MOST_NAMES: usize = 12;
 const LETTERS: usize = 13;
 /// Pixels between the names of regions.
 const LINE: u32 = 30;
+/// Least distance between the ticks of the colour bar.
+const TICKS: u32 = 40;
 /// Height and width of the colour of a region.
 const SWATCH: u32 = 18;
 
@@ -83,13 +85,17 @@ pub(super) fn label(
     let (bar_right, bottom) = (bar + f64::from(BAR_WIDTH), f64::from(MARGIN_TOP + view.height));
     pen.frame([bar, top], [bar_right, bottom])?;
     let (low, high) = palette.range();
-    let count = (view.height / 90).clamp(3, 8) as usize;
-    for (value, text) in ticks(low, high, count) {
+    for (value, text) in ticks(low, high, tick_count(view.height)) {
         let y = bottom - (value - low) / (high - low) * (bottom - top);
         pen.line([bar_right, y], [bar_right + 6.0, y])?;
         pen.text(&text, [bar_right + 12.0, y], 17.0, INK, (HPos::Left, VPos::Center))?;
     }
     Ok(())
+}
+
+/// About the number of ticks of a bar of `height` pixels.
+fn tick_count(height: u32) -> usize {
+    (height / TICKS).clamp(3, 10) as usize
 }
 
 /// The second line of a picture: the field with its range, the note, the size of the longest arrow.
@@ -107,4 +113,19 @@ pub(super) fn description(
     }
     parts.extend(longest_arrow.map(|longest| format!("longest arrow {}", short(longest))));
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{tick_count, ticks};
+
+    #[test]
+    fn the_bar_of_a_flat_picture_has_several_ticks() {
+        let texts = |low, high, height| -> Vec<String> {
+            ticks(low, high, tick_count(height)).into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(texts(0.04, 3.338, 300), ["0.5", "1.0", "1.5", "2.0", "2.5", "3.0"]);
+        assert_eq!(texts(0.0, 0.9078, 225), ["0.0", "0.2", "0.4", "0.6", "0.8"]);
+        assert_eq!(texts(0.0, 1.0, 60), ["0.0", "0.5", "1.0"]);
+    }
 }
