@@ -286,14 +286,7 @@ impl PartValues {
         self.whole.binary_search(&whole).unwrap_or(0) as u32
     }
 
-    /// The values of the boundary faces of the part: `[n_boundary]`.
-    pub fn renumbered(&self, part: &Part, whole: &Buffer<u32>) -> Buffer<u32> {
-        let values = whole.as_host().unwrap_or_default();
-        let of_face = |face: u32| self.local(values[face as usize]);
-        part.backend.upload(part.boundary_faces().map(of_face).collect())
-    }
-
-    /// As [`PartValues::renumbered`] for 1 + the value of each boundary face, 0 where it has none.
+    /// 1 + the value of each boundary face of the part, 0 where it has none, from that in the whole mesh: `[n_boundary]`.
     pub fn indices(&self, part: &Part, whole: &Buffer<u32>) -> Buffer<u32> {
         let indices = whole.as_host().unwrap_or_default();
         let of_face = |face: u32| match indices[face as usize] {

@@ -175,7 +175,7 @@ pub(super) fn cell_skewness(place: LocalMesh<'_>, skewness: &[f64]) -> Vec<f64> 
         if place.mesh.cell_to_faces.of(cell).is_empty() {
             return 0.0;
         }
-        let (mesh, geometry) = place.of_all();
+        let (mesh, geometry) = place.whole_mesh();
         let vector = |face: usize| FaceLine::new(mesh, geometry, face).bounded_skewness;
         skewness_of(mesh, geometry, place.global_cell(cell), vector)
     };

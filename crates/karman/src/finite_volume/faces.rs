@@ -180,7 +180,7 @@ impl<F: Real> Faces<F> {
         }
     }
 
-    /// Whether these are those of [`Faces::at_boundary`].
+    /// Whether the arrays of interior faces are absent, as of [`Faces::at_boundary`].
     pub fn are_at_boundary(&self) -> bool {
         self.delta.is_empty()
     }
@@ -191,7 +191,7 @@ impl<F: Real> Faces<F> {
         let lines = FaceLines::new(place.mesh, place.geometry);
         let Faces { is_unskewed, is_orthogonal, is_cubic, .. } = *self;
         let kinds = Kinds { is_unskewed, is_orthogonal, is_cubic };
-        Self::of_lines(&part.part.backend, place, lines, (kinds, &self.flat))
+        Self::of_lines(&part.numbers.backend, place, lines, (kinds, &self.flat))
     }
 
     /// The arrays of faces; `flat` are the [`flat_cells`] of the whole mesh.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The part of a mesh that one of several ranks has: its own cells and ghosts.
 pub struct PartMesh<'a> {
     /// Its numbers in the whole mesh.
-    pub part: Part,
+    pub numbers: Part,
     /// Its cells, ghosts and faces.
     pub sub: SubMesh,
     /// Their geometry.
@@ -67,8 +67,8 @@ impl<'a> LocalMesh<'a> {
         self.part.map_or(cell, |part| part.sub.global_cell[cell] as usize)
     }
 
-    /// The whole mesh.
-    pub fn of_all(self) -> (&'a Mesh, &'a Geometry) {
+    /// The whole mesh with its geometry.
+    pub fn whole_mesh(self) -> (&'a Mesh, &'a Geometry) {
         self.part.map_or((self.mesh, self.geometry), |part| part.whole)
     }
 
@@ -76,13 +76,13 @@ impl<'a> LocalMesh<'a> {
     pub fn face_cells(self, backend: &Backend) -> Arc<FaceCells> {
         let cells = match self.part {
             None => Arc::new(FaceCells::new(backend, self.mesh)),
-            Some(part) => part.part.cells.clone(),
+            Some(part) => part.numbers.cells.clone(),
         };
         cells.neighbours(backend);
         cells
     }
 
-    /// Of values at the faces of a ghost in the whole mesh those at the faces that the part has, in the order of both.
+    /// Copies the values at the faces that the part has from those at all faces of a ghost, which have one order.
     pub(super) fn restrict_to_faces(self, ghost: usize, of_faces: &[f64], own: &mut [f64]) {
         let Some(part) = self.part else { return };
         let (whole, _) = part.whole;
@@ -91,8 +91,9 @@ impl<'a> LocalMesh<'a> {
         let mut all = all.zip(of_faces);
         for (item, own) in self.mesh.cell_to_faces.of(ghost).iter().zip(own) {
             let face = part.sub.global_face[index_of(*item)] as usize;
-            if let Some((_, value)) = all.find(|(other, _)| *other == face) {
-                *own = *value;
+            match all.find(|(other, _)| *other == face) {
+                Some((_, value)) => *own = *value,
+                None => unreachable!("face {face} is not of the ghost"),
             }
         }
     }

@@ -4,6 +4,7 @@ use super::cell_scheme::{BoundaryFlux, CellScheme, FaceFlux};
 use super::least_squares::Use;
 use super::{LocalMesh, NonOrthogonalCorrection};
 use crate::mesh::geometry::dot;
+use crate::mesh::gradient_stencil::Rows;
 use crate::mesh::index_of;
 use rayon::prelude::*;
 
@@ -15,12 +16,12 @@ use rayon::prelude::*;
 /// of each factor is added to either face. Differences to further cells of a widened stencil are counted at all faces of
 /// its cell.
 ///
-/// Of a part of a mesh: `place` has it, and `beside` the scheme of the whole mesh, by which the additions of ghosts are computed.
+/// A part passes itself as `place`, and the scheme of the whole mesh, by which it computes the additions of ghosts.
 pub fn majorant_conductances(
     place: LocalMesh<'_>,
     correction: &NonOrthogonalCorrection,
     conductances: &[f64],
-    beside: &CellScheme<'_>,
+    whole_scheme: &CellScheme<'_>,
 ) -> Vec<f64> {
     let mesh = place.mesh;
     let NonOrthogonalCorrection { stencils, tangential, left_weight, row_cell, .. } = correction;
@@ -35,14 +36,13 @@ pub fn majorant_conductances(
         let faces = mesh.cell_to_faces.of(cell);
         if cell >= mesh.cell_count.owned {
             if !faces.is_empty() {
-                let of_faces = beside.additions(place.global_cell(cell));
+                let of_faces = whole_scheme.additions(place.global_cell(cell));
                 place.restrict_to_faces(cell, &of_faces, additions);
             }
             return;
         }
-        let items = first_item(cell)..first_item(cell + 1);
-        let face = |k: usize| {
-            let f = index_of(faces[k]);
+        let face = |item: &u32| {
+            let f = index_of(*item);
             let is_left = mesh.face_left[f] as usize == cell;
             CellFace {
                 share: match (f < inner, is_left) {
@@ -54,9 +54,10 @@ pub fn majorant_conductances(
                 row_cell: if f < inner { 1.0 } else { row_cell[f - inner].abs() },
             }
         };
-        let weight =
-            |k: usize| [0, 1, 2].map(|axis| stencils.weights[axis * n_items + items.start + k]);
-        add_of_cell(face, (weight, items.len()), additions);
+        let faces: Rows<CellFace> = faces.iter().map(face).collect();
+        let weights = (first_item(cell)..first_item(cell + 1))
+            .map(|item| [0, 1, 2].map(|axis| stencils.weights[axis * n_items + item]));
+        add_of_cell(&faces, weights, additions);
     };
     let offsets = &mesh.cell_to_faces.offsets;
     let mut additions = vec![0.0; mesh.cell_to_faces.items.len()];
@@ -103,24 +104,23 @@ struct CellFace {
     row_cell: f64,
 }
 
-/// The additions of a cell to its faces, as many as `additions`, from the weights of its gradient, of which the first are those of its
-/// faces.
+/// The additions of a cell to its faces, from the weights of its gradient, of which the first are those of its faces.
 fn add_of_cell(
-    face: impl Fn(usize) -> CellFace,
-    (weight, weights): (impl Fn(usize) -> [f64; 3], usize),
+    faces: &[CellFace],
+    weights: impl Iterator<Item = [f64; 3]> + Clone,
     additions: &mut [f64],
 ) {
     additions.fill(0.0);
-    for place in 0..additions.len() {
-        let CellFace { share, tangential, .. } = face(place);
-        for k in 0..weights {
-            let half = 0.5 * share * dot(tangential, weight(k)).abs();
-            if k < additions.len() {
-                let addition = half * face(k).row_cell;
-                additions[place] += addition;
-                additions[k] += addition;
-            } else {
-                additions.iter_mut().for_each(|addition| *addition += half);
+    for (place, CellFace { share, tangential, .. }) in faces.iter().enumerate() {
+        for (k, weight) in weights.clone().enumerate() {
+            let half = 0.5 * share * dot(*tangential, weight).abs();
+            match faces.get(k) {
+                Some(other) => {
+                    let addition = half * other.row_cell;
+                    additions[place] += addition;
+                    additions[k] += addition;
+                }
+                None => additions.iter_mut().for_each(|addition| *addition += half),
             }
         }
     }
@@ -130,8 +130,8 @@ impl CellScheme<'_> {
     /// The additions of a cell to its faces in [`majorant_conductances`].
     fn additions(&self, cell: usize) -> Vec<f64> {
         let (faces, inner) = (self.mesh.cell_to_faces.of(cell), self.mesh.n_interior_faces());
-        let face = |k: usize| {
-            let f = index_of(faces[k]);
+        let face = |item: &u32| {
+            let f = index_of(*item);
             if f >= inner {
                 let BoundaryFlux { tangential, row_cell, .. } = self.boundary_flux(f, true);
                 return CellFace { share: 1.0, tangential, row_cell: row_cell.abs() };
@@ -141,9 +141,10 @@ impl CellScheme<'_> {
             let share = if is_left { left_weight } else { 1.0 - left_weight };
             CellFace { share, tangential, row_cell: 1.0 }
         };
+        let faces: Rows<CellFace> = faces.iter().map(face).collect();
         let weights = self.weights(cell, Use::Derivative);
         let mut additions = vec![0.0; faces.len()];
-        add_of_cell(face, (|k: usize| weights[k], weights.len()), &mut additions);
+        add_of_cell(&faces, weights.into_iter(), &mut additions);
         additions
     }
 }

@@ -16,6 +16,7 @@ mod boundary_trace;
 pub mod cell_scheme;
 pub mod convection;
 pub mod diffusion;
+mod diffusion_part;
 pub mod discrete;
 mod error;
 mod face_lines;
@@ -28,9 +29,9 @@ pub mod least_squares;
 pub mod limiter;
 mod local_mesh;
 pub mod majorant;
-mod mesh_part;
 pub mod mesh_view;
 pub mod nonorthogonal_correction;
+mod part_stencils;
 pub mod prescribed;
 pub mod reconstruction;
 pub mod rhie_chow;
@@ -43,6 +44,7 @@ pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBack
 pub use cell_scheme::{CellScheme, Conductivity};
 pub use convection::Convection;
 pub use diffusion::Material;
+pub use diffusion_part::DiffusionPart;
 pub use discrete::Discrete;
 pub use error::DiffusionError;
 pub use faces::Faces;
@@ -51,7 +53,6 @@ pub use laplacian::Laplacian;
 pub use least_squares::{CellGradient, GradientStencils, Use};
 pub(crate) use local_mesh::first_points;
 pub use local_mesh::{LocalMesh, PartMesh};
-pub use mesh_part::MeshPart;
 pub use mesh_view::{
     CellFaces, CellField, DiffusiveFaces, FaceView, Quantities, VectorField, Vectors, VelocityField,
 };

@@ -11,9 +11,9 @@ use crate::finite_volume::CellScheme;
 use crate::finite_volume::boundary::BoundaryValues;
 use crate::finite_volume::diffusion::discretize;
 use crate::finite_volume::{
-    BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, Discrete, Material,
-    MeshPart, NonOrthogonalCorrectionOnBackend, TimeDependentData, component_major, first_points,
-    narrow,
+    BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, DiffusionPart,
+    Discrete, Material, NonOrthogonalCorrectionOnBackend, TimeDependentData, component_major,
+    first_points, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
@@ -189,7 +189,7 @@ impl<F: Real> Heat<F> {
     /// As [`Heat::new`].
     pub fn of_part(
         backend: &Backend,
-        mut part: MeshPart,
+        mut part: DiffusionPart,
         halo: Arc<Halo>,
         problem: Problem,
     ) -> Result<Heat<F>, HeatError> {

@@ -174,8 +174,15 @@ mod tests {
     #[test]
     fn a_part_hands_over_the_entries_that_it_owns() {
         // Own cells 2 and 3 of five and the ghost 4, faces 6 and 1, two prescribed velocities; no other values.
-        let numbers =
-            [&[2, 4, 5, 0, 0][..], &[0; 9], &[3, 2, 3, 4], &[2, 6, 1], &[0], &[2, 7, 9], &[0; 5]];
+        let numbers = [
+            &[2, 4, 0, 0][..],
+            &[5, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[3, 2, 3, 4],
+            &[2, 6, 1],
+            &[0],
+            &[2, 7, 9],
+            &[0; 5],
+        ];
         let places = PartPlaces::from_numbers(&numbers.concat());
         let mut wanted = Entries::of_fluxes(2..7);
         wanted.add(Place::Cells, [4, 3, 0, 3]);

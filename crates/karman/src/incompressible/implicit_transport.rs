@@ -107,6 +107,11 @@ impl<F: Real> ImplicitTransport<F> {
         }
     }
 
+    /// The cells with their faces.
+    pub(super) fn cells(&self) -> &Arc<FaceCells> {
+        &self.form.cells
+    }
+
     /// Sets the operator shift I + θ W for the fluxes F; the inertia I is V, or that of local steps.
     pub(super) fn prepare(
         &mut self,

@@ -31,7 +31,7 @@ const ROUND_OFF: f64 = 1e-12;
 
 /// Steps of the cells over that of the fastest, and what depends on them.
 pub(super) struct LocalSteps<F: Real> {
-    /// A of uniform steps, with the columns of the whole mesh; of one of several ranks its own rows.
+    /// A of uniform steps, with the columns of the whole mesh. One of several ranks has its own rows.
     matrix: CsrMatrix<f64>,
     /// a: `[n_faces]`.
     conductance: Buffer<F>,

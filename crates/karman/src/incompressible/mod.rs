@@ -121,7 +121,7 @@ pub enum Arrangement {
 
 /// What a flow is set up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub(crate) enum Extent {
     /// Its steps.
     Cells,
     /// Its conditions, and what outputs read at the boundary: ranks compute its cells.

@@ -34,8 +34,6 @@ pub struct Progress {
     /// max Σ|F| / 2V, and max |D F| / V over it.
     rates: [f64; 2],
     force: Option<[f64; 3]>,
-    /// The largest diffusive rate.
-    diffusion: f64,
 }
 
 /// An array that outputs of a flow read.
@@ -110,22 +108,22 @@ impl<F: Real> Flow<F> {
         cells
     }
 
-    /// The flow on a part, from the stencils of its own cells; `layer` are the cells of other ranks across its faces. All ranks call it.
+    /// The flow on a part. `stencils` are those of its own cells. All ranks call it.
     fn of_part(
         &self,
         part: &PartMesh<'_>,
-        (stencils, layer): (FlowStencils, &[u32]),
+        stencils: FlowStencils,
         problem: &Problem,
     ) -> Result<(Self, FlowValues), IncompressibleError> {
         let Flow { boundary, numerics, clock: Clock { time, steps, .. }, .. } = self;
-        let numbers = &part.part;
+        let numbers = &part.numbers;
         let backend = &numbers.backend;
         let faces = self.faces.of_part(part);
         let of_momentum = (numerics, &problem.source[..]);
         let (momentum, velocities) =
             self.momentum.of_part(part, &faces, stencils.momentum, of_momentum)?;
-        let of_pressure = (stencils.pressure, layer);
-        let (pressure, pressures) = self.pressure.of_part(part, &faces, of_pressure, numerics)?;
+        let (pressure, pressures) =
+            self.pressure.of_part(part, &faces, stencils.pressure, numerics)?;
         let of_thermal = self.thermal.as_ref().zip(problem.thermal.as_ref());
         let thermal = of_thermal.zip(stencils.thermal).map(|((thermal, problem), stencils)| {
             thermal.of_part(part, &faces, stencils, (numerics, problem))
@@ -163,7 +161,7 @@ impl<F: Real> Flow<F> {
 
     /// The control of the mean velocity on a part.
     fn mean_of_part(&self, part: &PartMesh<'_>, mean: &MeanVelocity<F>) -> MeanVelocity<F> {
-        let PartMesh { part: numbers, sub, geometry, .. } = part;
+        let PartMesh { numbers, sub, geometry, .. } = part;
         let prescribed = self.boundary.dirichlet_index.as_host().unwrap_or_default();
         let faces: Vec<u32> = numbers.boundary_faces().collect();
         let is_closed = |b: usize| prescribed[faces[b] as usize] > 0;
@@ -194,30 +192,29 @@ impl<F: Real> IncompressibleSolver<F> {
         let ghosts = sub.global_cell[sub.mesh.cell_count.owned..].to_vec();
         let halo = Arc::new(Halo::new(group.clone(), &ranges.starts, ghosts)?.on(backend)?);
         let part = PartMesh {
-            part: Part::new(backend, &sub, halo, own, mesh),
+            numbers: Part::new(backend, &sub, halo, own, mesh),
             geometry: sub.geometry(geometry),
             sub,
             whole: (mesh, geometry),
         };
-        self.of_part(&part, (stencils, &layer), &ranges.starts, problem)
+        self.of_part(&part, stencils, &ranges.starts, problem)
     }
 
     /// The arrays of a part; `starts` has the first cell of each rank, then their number.
     fn of_part(
         &self,
         part: &PartMesh<'_>,
-        stencils: (FlowStencils, &[u32]),
+        stencils: FlowStencils,
         starts: &[usize],
         problem: &Problem,
     ) -> Result<(Self, PartPlaces), IncompressibleError> {
         let (flow, values) = self.flow.of_part(part, stencils, problem)?;
-        let part = &part.part;
+        let part = &part.numbers;
         let (stepper, unknowns) = self.stepper.of_part(part, starts)?;
         let (_, outlets) = part.listed_faces(&self.flow.boundary.outflow.faces);
         let listed = |values: &PartValues| values.prescribed().to_vec();
         let places = PartPlaces {
             own: part.own.clone(),
-            n_cells: part.n_whole(),
             lengths: self.list_lengths(),
             cells: part.global_cells().to_vec(),
             faces: part.faces().to_vec(),
@@ -327,16 +324,25 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn progress(&self) -> Result<Progress, IncompressibleError> {
         let monitors = &self.flow.monitors;
         let rates = [monitors.convective_rate, monitors.divergence];
-        let diffusion = monitors.step_bounds.diffusion();
-        Ok(Progress { clock: self.flow.clock, rates, force: self.mean_force()?, diffusion })
+        Ok(Progress { clock: self.flow.clock, rates, force: self.mean_force()? })
+    }
+
+    /// The largest diffusive rate of all cells.
+    pub fn diffusive_rate(&self) -> f64 {
+        self.flow.monitors.step_bounds.diffusion()
+    }
+
+    /// Takes over the largest diffusive rate from its parts.
+    pub fn set_diffusive_rate(&mut self, rate: f64) {
+        let Flow { monitors, numerics, .. } = &mut self.flow;
+        monitors.set_diffusion(numerics, rate);
     }
 
     /// Takes over the progress of its parts.
     pub fn follow(&mut self, progress: &Progress) {
-        let Flow { clock, monitors, numerics, .. } = &mut self.flow;
-        *clock = progress.clock;
+        self.flow.clock = progress.clock;
+        let monitors = &mut self.flow.monitors;
         [monitors.convective_rate, monitors.divergence] = progress.rates;
-        monitors.set_diffusion(numerics, progress.diffusion);
         if let Some(force) = progress.force {
             self.set_mean_force(force);
         }

@@ -46,8 +46,6 @@ pub(super) const LISTS: [Place; 9] = [
 pub struct PartPlaces {
     /// Own cells.
     pub(super) own: Range<usize>,
-    /// Number of cells of the whole mesh.
-    pub(super) n_cells: usize,
     /// Entries of an array of the whole mesh in each list, of one component of those in cells.
     pub(super) lengths: [usize; LISTS.len()],
     pub(super) cells: Vec<u32>,
@@ -111,7 +109,7 @@ impl PartPlaces {
     /// Components of an array of the whole mesh with `length` entries.
     fn components(&self, place: Place, length: usize) -> usize {
         match place {
-            Place::Cells | Place::OwnCells => length / self.n_cells,
+            Place::Cells | Place::OwnCells => length / self.lengths[0],
             _ => 1,
         }
     }
@@ -126,10 +124,10 @@ impl PartPlaces {
 
     /// Entries of the array of the whole mesh of which the part has one of `length` entries.
     pub fn whole_length(&self, place: Place, length: usize) -> usize {
-        match LISTS.iter().position(|list| *list == place) {
-            Some(list) if place != Place::Cells => self.lengths[list],
-            _ => self.own_components(place, length) * self.n_cells,
-        }
+        let components = self.own_components(place, length);
+        // Of own cells as of cells.
+        let list = LISTS.iter().position(|list| *list == place).unwrap_or(0);
+        components * self.lengths[list]
     }
 
     /// Appends what the part hands over of its array, `[components][its entries]`.
@@ -162,10 +160,10 @@ impl PartPlaces {
         self.handed_over(place).len() * self.components(place, length)
     }
 
-    /// As numbers, for another process: the own cells, the number of all, the lengths, and each list after its length.
+    /// As numbers, for another process: the own cells, counts, the lengths, and each list after its length.
     pub fn to_numbers(&self) -> Vec<u32> {
-        let PartPlaces { own, n_cells, unknowns: UnknownPlaces { fluxes, potentials }, .. } = self;
-        let counts = [own.start, own.end, *n_cells, fluxes.own, potentials.own];
+        let PartPlaces { own, unknowns: UnknownPlaces { fluxes, potentials }, .. } = self;
+        let counts = [own.start, own.end, fluxes.own, potentials.own];
         let mut numbers: Vec<u32> =
             counts.iter().chain(&self.lengths).map(|number| *number as u32).collect();
         for place in LISTS {
@@ -178,7 +176,7 @@ impl PartPlaces {
 
     /// From the numbers of [`PartPlaces::to_numbers`].
     pub fn from_numbers(numbers: &[u32]) -> PartPlaces {
-        let (counts, mut rest) = numbers.split_at(5 + LISTS.len());
+        let (counts, mut rest) = numbers.split_at(4 + LISTS.len());
         let lists = LISTS.map(|_| {
             let (list, after) = rest[1..].split_at(rest[0] as usize);
             rest = after;
@@ -191,8 +189,7 @@ impl PartPlaces {
             |place: usize, entries: Vec<u32>| OwnFirst { own: counts[place] as usize, entries };
         PartPlaces {
             own: counts[0] as usize..counts[1] as usize,
-            n_cells: counts[2] as usize,
-            lengths: std::array::from_fn(|list| counts[5 + list] as usize),
+            lengths: std::array::from_fn(|list| counts[4 + list] as usize),
             cells,
             faces,
             boundary,
@@ -200,7 +197,7 @@ impl PartPlaces {
             pressures,
             temperatures,
             outlets,
-            unknowns: UnknownPlaces { fluxes: of(3, fluxes), potentials: of(4, potentials) },
+            unknowns: UnknownPlaces { fluxes: of(2, fluxes), potentials: of(3, potentials) },
         }
     }
 
@@ -226,7 +223,6 @@ mod tests {
     fn places() -> PartPlaces {
         PartPlaces {
             own: 2..4,
-            n_cells: 5,
             lengths: [5, 7, 3, 1, 1, 8, 4, 7, 3],
             cells: vec![2, 3, 4],
             faces: vec![1, 6],

@@ -76,7 +76,7 @@ impl<F: Real> PressureIncrement<F> {
 }
 
 impl<F: Real> PoissonSystem<F> {
-    /// The system with this matrix, of a part that of its own cells with ghosts, C and K.
+    /// The system of a matrix, C and K. A part has the rows of its own cells, with ghosts behind these.
     pub(super) fn new(
         backend: &Backend,
         faces: &Faces<F>,
@@ -86,8 +86,7 @@ impl<F: Real> PoissonSystem<F> {
             NonOrthogonalCorrectionOnBackend<F>,
         ),
         conductance: Buffer<F>,
-        is_singular: bool,
-        numerics: &Numerics,
+        (is_singular, numerics): (bool, &Numerics),
     ) -> Result<Self, IncompressibleError> {
         let halo = faces.cells.halo();
         let matrix = match halo {

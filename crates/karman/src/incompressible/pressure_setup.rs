@@ -25,8 +25,8 @@ use std::ops::Range;
 /// The gradient stencils of some cells.
 pub(super) struct PressureStencils {
     stencils: GradientStencils,
-    /// The bound ratios of the cells of other ranks across faces.
-    of_layer: Vec<f64>,
+    /// The cells of other ranks across faces, with their bound ratios.
+    of_layer: Vec<(u32, f64)>,
 }
 
 impl PressureStencils {
@@ -114,30 +114,30 @@ impl<F: Real> Pressure<F> {
         PressureStencils {
             stencils: scheme.stencils_of(cells, purpose),
             of_layer: match purpose {
-                Use::Correction => scheme.bound_ratios(layer, purpose),
+                Use::Correction => {
+                    layer.iter().copied().zip(scheme.bound_ratios(layer, purpose)).collect()
+                }
                 _ => vec![],
             },
         }
     }
 
-    /// The pressure of a part, with the values prescribed there, from the stencils of its own cells; `layer` are the cells of other ranks
-    /// across its faces. All ranks call it.
+    /// The pressure of a part with the values that are prescribed there. `stencils` are those of its own cells. All ranks call it.
     pub(super) fn of_part(
         &self,
         part: &PartMesh<'_>,
         faces: &Faces<F>,
-        (stencils, layer): (PressureStencils, &[u32]),
+        PressureStencils { stencils, of_layer }: PressureStencils,
         numerics: &Numerics,
     ) -> Result<(Self, PartValues), IncompressibleError> {
-        let PartMesh { part: numbers, sub, whole, .. } = part;
+        let PartMesh { numbers, sub, whole, .. } = part;
         let values = PartValues::new(&self.conditions.boundary, numbers);
         let conditions = self.conditions.of_part(numbers, &values);
         let coupling = self.poisson.coupling.of_part(numbers, &values);
-        let PressureStencils { stencils, of_layer } = stencils;
         let mut ratios = stencils.bound_ratio.clone();
         ratios.resize(sub.global_cell.len(), 1.0);
-        for (cell, ratio) in layer.iter().zip(of_layer) {
-            ratios[numbers.cell(*cell) as usize] = ratio;
+        for (cell, ratio) in of_layer {
+            ratios[numbers.cell(cell) as usize] = ratio;
         }
         let stencils = stencils.renumbered(sub, whole.0);
         let start = ((conditions, coupling), numbers.of_cells(&self.value));
@@ -157,7 +157,6 @@ impl<F: Real> Pressure<F> {
         (stencils, ratios): (GradientStencils, &[f64]),
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
-        let (n, n_boundary) = (place.n_local(), place.n_boundary());
         let scheme = scheme_of(place.mesh, place.geometry, &conditions.boundary);
         let blended = BlendedCells::new(backend, &faces.skewed, &stencils.bound_ratio);
         let correction = scheme.correction_with(stencils);
@@ -173,35 +172,20 @@ impl<F: Real> Pressure<F> {
         let matrix = scheme.two_point_matrix(&conductances)?;
         let correction =
             NonOrthogonalCorrectionOnBackend::new(backend, faces.cells.clone(), correction);
-        let (is_singular, values) = (conditions.is_singular, conditions.prescribed_before.len());
-        Ok(Pressure {
-            backend: backend.clone(),
-            value,
-            gradient: backend.zeros(3 * n),
-            at_boundary: backend.zeros(n_boundary),
-            lsq_gradient: backend.zeros(3 * n),
-            increment: PressureIncrement::new(
-                backend,
-                [place.owned(), n, n_boundary, values],
-                numerics,
-            ),
-            poisson: PoissonSystem::new(
-                backend,
-                faces,
-                (matrix, coupling, correction),
-                narrow(backend, conductances),
-                is_singular,
-                numerics,
-            )?,
-            interpolation_conductance,
-            blended,
-            rotational_weight: match is_singular {
-                true => backend.upload(vec![F::literal(1.0); place.owned()]),
-                false => narrow(backend, rotational_weights(place)),
-            },
-            conditions,
-            midpoint: midpoint(backend, (n, n_boundary), numerics),
-        })
+        let poisson = PoissonSystem::new(
+            backend,
+            faces,
+            (matrix, coupling, correction),
+            narrow(backend, conductances),
+            (conditions.is_singular, numerics),
+        )?;
+        let rotational_weight = match conditions.is_singular {
+            true => backend.upload(vec![F::literal(1.0); place.owned()]),
+            false => narrow(backend, rotational_weights(place)),
+        };
+        let of_cells = (poisson, interpolation_conductance, blended, rotational_weight);
+        let counts = [place.owned(), place.n_local(), place.n_boundary()];
+        Ok(Self::of(backend, (conditions, value), of_cells, (counts, numerics)))
     }
 
     /// The conditions of a mesh whose cells ranks compute, with room for the pressure of its cells.
@@ -212,36 +196,48 @@ impl<F: Real> Pressure<F> {
         ((conditions, coupling), value): (AtBoundary<F>, Buffer<F>),
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
-        let (n, n_boundary) = (mesh.n_cells(), mesh.n_faces() - mesh.n_interior_faces());
         let none = || backend.zeros(0);
         let correction =
             NonOrthogonalCorrectionOnBackend::at_boundary(backend, faces.cells.clone(), none());
-        let matrix = CsrMatrix::from_entries(0, 0, vec![])?;
-        let is_singular = conditions.is_singular;
+        let operators = (CsrMatrix::from_entries(0, 0, vec![])?, coupling, correction);
+        // Without the steps of cells.
         let unsteady = Numerics { is_steady: false, ..numerics.clone() };
-        Ok(Pressure {
+        let of_system = (conditions.is_singular, &unsteady);
+        let poisson = PoissonSystem::new(backend, faces, operators, none(), of_system)?;
+        let of_cells = (poisson, None, BlendedCells::new(backend, &[], &[]), none());
+        let counts = [0, 0, mesh.n_faces() - mesh.n_interior_faces()];
+        let pressure = Self::of(backend, (conditions, value), of_cells, (counts, numerics));
+        let midpoint = midpoint(backend, (mesh.n_cells(), counts[2]), numerics);
+        Ok(Pressure { midpoint, ..pressure })
+    }
+
+    /// The pressure of `[own cells, with ghosts, boundary faces]`.
+    fn of(
+        backend: &Backend,
+        (conditions, value): (PressureConditions<F>, Buffer<F>),
+        (poisson, interpolation_conductance, blended, rotational_weight): OfCells<F>,
+        ([own, n, n_boundary], numerics): ([usize; 3], &Numerics),
+    ) -> Self {
+        let values = conditions.prescribed_before.len();
+        Pressure {
             backend: backend.clone(),
             value,
-            gradient: none(),
+            gradient: backend.zeros(3 * n),
             at_boundary: backend.zeros(n_boundary),
-            lsq_gradient: none(),
-            increment: PressureIncrement::new(backend, [0; 4], numerics),
-            poisson: PoissonSystem::new(
-                backend,
-                faces,
-                (matrix, coupling, correction),
-                none(),
-                is_singular,
-                &unsteady,
-            )?,
-            interpolation_conductance: None,
-            blended: BlendedCells::new(backend, &[], &[]),
-            rotational_weight: none(),
+            lsq_gradient: backend.zeros(3 * n),
+            increment: PressureIncrement::new(backend, [own, n, n_boundary, values], numerics),
+            poisson,
+            interpolation_conductance,
+            blended,
+            rotational_weight,
             conditions,
             midpoint: midpoint(backend, (n, n_boundary), numerics),
-        })
+        }
     }
 }
+
+/// The Poisson equation, the conductances of momentum interpolation, blended cells and the weights of the rotational term.
+type OfCells<F> = (PoissonSystem<F>, Option<Buffer<F>>, BlendedCells<F>, Buffer<F>);
 
 /// Midpoint pressures of `n` cells and `n_boundary` faces of the boundary, for a time scheme that centres the pressure.
 fn midpoint<F: Real>(

@@ -72,8 +72,8 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// The solver of a flow that begins or goes on at a time, after a number of steps, from the fields of `problem`: velocity as given,
-    /// pressure and temperature. [`IncompressibleSolver::project`], with the boundary data of this time, has to follow, for several
-    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order.
+    /// pressure and temperature. [`IncompressibleSolver::project`], with the boundary data of this time, has to follow. The multistep scheme
+    /// begins anew, with a step of first order.
     ///
     /// # Errors
     /// As [`IncompressibleSolver::new`].
@@ -93,8 +93,9 @@ impl<F: Real> IncompressibleSolver<F> {
         Ok(solver)
     }
 
-    /// The flow on the whole mesh that several ranks compute, each with [`IncompressibleSolver::of_rank`]: conditions, bounds of steps, and
-    /// what outputs read at the boundary. `backend` is on the host. With fluxes as unknowns it has the equations of all cells too.
+    /// The flow on the whole mesh that several ranks compute, each by [`IncompressibleSolver::of_rank`] and
+    /// [`IncompressibleSolver::project`]: conditions, bounds of steps, and what outputs read at the boundary. `backend` is on the host. With
+    /// fluxes as unknowns it has the equations of all cells too. Start and time are as of [`IncompressibleSolver::unprojected`].
     ///
     /// # Errors
     /// As [`IncompressibleSolver::new`].

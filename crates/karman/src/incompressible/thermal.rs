@@ -90,7 +90,7 @@ impl<F: Real> Thermal<F> {
         Ok(Self::of(backend, (equation, field), problem, has_gradient))
     }
 
-    /// The temperature on a part, with the values prescribed there, from the stencils of its own cells. All ranks call it.
+    /// The temperature on a part with the values that are prescribed there. `stencils` are those of its own cells. All ranks call it.
     pub(super) fn of_part(
         &self,
         part: &PartMesh<'_>,
@@ -101,8 +101,9 @@ impl<F: Real> Thermal<F> {
         let sources = [problem.source.clone()];
         let (equation, values) =
             self.equation.of_part(part, faces, stencils, (numerics, &sources))?;
-        let field = self.field.of_part(&part.part);
-        let thermal = Self::of(&part.part.backend, (equation, field), problem, self.has_gradient);
+        let field = self.field.of_part(&part.numbers);
+        let thermal =
+            Self::of(&part.numbers.backend, (equation, field), problem, self.has_gradient);
         Ok((thermal, values))
     }
 

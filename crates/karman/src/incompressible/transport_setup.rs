@@ -5,14 +5,14 @@ use super::quantity::Quantity;
 use super::transport_equation::{DiffusiveFlux, TransportEquation};
 use super::upwind_gradient::UpwindGradient;
 use super::{ConvectionTreatment, Extent, IncompressibleError, Numerics};
-use crate::backend::Backend;
+use crate::backend::{Backend, Buffer};
 use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::diffusion::discretize_boundary;
 use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellScheme, Condition, Faces, GradientStencils,
     LocalMesh, NonOrthogonalCorrectionOnBackend, PartMesh, PartValues, Prescribed,
-    TimeDependentData, Use, narrow,
+    TimeDependentData, Use, check_finite, narrow,
 };
 use crate::mesh::partition::SubMesh;
 use crate::mesh::{Geometry, Mesh, index_of};
@@ -87,15 +87,29 @@ impl EquationStencils {
     }
 }
 
-/// The fluxes of an equation. Gradients do not depend on the diffusivity; at 0 the diffusive terms are zeroed.
+/// The conductivity of a scheme. Gradients do not depend on the diffusivity; at 0 the diffusive terms are zeroed.
+fn conductivity(diffusivity: f64) -> f64 {
+    if diffusivity > 0.0 { diffusivity } else { 1.0 }
+}
+
+/// The fluxes of an equation.
 fn scheme_of<'a>(
     mesh: &'a Mesh,
     geometry: &'a Geometry,
     diffusivity: f64,
     boundary: &'a BoundaryFaces,
 ) -> CellScheme<'a> {
-    let conductivity = if diffusivity > 0.0 { diffusivity } else { 1.0 };
-    CellScheme::new(mesh, geometry, conductivity, boundary, true)
+    CellScheme::new(mesh, geometry, conductivity(diffusivity), boundary, true)
+}
+
+/// Refuses a source that is not a number at time 0.
+fn check_source(
+    source: &dyn Prescribed,
+    (volume, centre): (&[f64], &[f64]),
+) -> Result<(), IncompressibleError> {
+    let mut values = vec![0.0; volume.len()];
+    source.sample(centre, 0.0, &mut values);
+    Ok(check_finite(SOURCE, &values, 0.0)?)
 }
 
 impl<F: Real> TransportEquation<F> {
@@ -109,14 +123,13 @@ impl<F: Real> TransportEquation<F> {
     ) -> Result<Self, IncompressibleError> {
         let n = mesh.n_cells();
         let cells = (&geometry.cell_volume[..], &geometry.cell_centre[..]);
-        let conductivity = if diffusivity > 0.0 { diffusivity } else { 1.0 };
         let mut boundary = None;
         let mut quantities = vec![];
         for (k, EquationSpec { what, conditions, prescribed, source }) in
             specs.into_iter().enumerate()
         {
             let (mut contribution, mut values, of_quantity) =
-                discretize_boundary(mesh, geometry, conductivity.into(), &conditions)?;
+                discretize_boundary(mesh, geometry, conductivity(diffusivity).into(), &conditions)?;
             contribution.unknowns.iter_mut().for_each(|unknown| *unknown += (k * n) as u32);
             if diffusivity == 0.0 {
                 contribution.coefficients.fill(0.0);
@@ -129,7 +142,10 @@ impl<F: Real> TransportEquation<F> {
                 prescribed: values.into_time_dependent_data(backend, what)?,
                 source: match extent {
                     Extent::Cells => TimeDependentData::of_cells(backend, SOURCE, source, cells),
-                    Extent::Boundary => TimeDependentData::new(backend, SOURCE, 0, vec![]),
+                    Extent::Boundary => {
+                        check_source(&*source, cells)?;
+                        TimeDependentData::new(backend, SOURCE, 0, vec![])
+                    }
                 }?,
             });
             boundary.get_or_insert(of_quantity);
@@ -167,8 +183,8 @@ impl<F: Real> TransportEquation<F> {
         EquationStencils::new(&scheme, cells, of_scheme)
     }
 
-    /// The equations of a part with the values prescribed there, from the stencils of its own cells and the sources of all quantities. All
-    /// ranks call it.
+    /// The equations of a part with the values that are prescribed there. `stencils` are those of its own cells, `sources` of all quantities.
+    /// All ranks call it.
     pub(super) fn of_part(
         &self,
         part: &PartMesh<'_>,
@@ -176,7 +192,7 @@ impl<F: Real> TransportEquation<F> {
         stencils: EquationStencils,
         (numerics, sources): (&Numerics, &[Arc<dyn Prescribed>]),
     ) -> Result<(Self, PartValues), IncompressibleError> {
-        let PartMesh { part: numbers, sub, whole, .. } = part;
+        let PartMesh { numbers, sub, whole, .. } = part;
         let (backend, values) = (&numbers.backend, PartValues::new(&self.boundary, numbers));
         let (volume, centre) = LocalMesh::of_part(part).own_cells();
         let mut quantities = vec![];
@@ -196,21 +212,21 @@ impl<F: Real> TransportEquation<F> {
         let stencils = stencils.renumbered(sub, whole.0, has_upwind);
         let boundary = self.boundary.of_part(numbers, &values);
         let (place, diffusivity) = (LocalMesh::of_part(part), self.diffusivity());
-        let beside = scheme_of(whole.0, whole.1, diffusivity, &self.boundary);
-        let of_equation = (diffusivity, numerics, Some(&beside));
+        let whole_scheme = scheme_of(whole.0, whole.1, diffusivity, &self.boundary);
+        let of_equation = (diffusivity, numerics, Some(&whole_scheme));
         let of_boundary = (boundary, quantities);
         let equation = Self::of_cells(backend, place, faces, of_boundary, stencils, of_equation);
         Ok((equation, values))
     }
 
-    /// The equations of cells; `beside` is the scheme of the whole mesh where they are those of a part.
+    /// The equations of cells; a part passes the scheme of the whole mesh.
     fn of_cells(
         backend: &Backend,
         place: LocalMesh<'_>,
         faces: &Faces<F>,
         (boundary, quantities): (BoundaryFaces, Vec<Quantity<F>>),
         stencils: EquationStencils,
-        (diffusivity, numerics, beside): (f64, &Numerics, Option<&CellScheme<'_>>),
+        (diffusivity, numerics, whole_scheme): (f64, &Numerics, Option<&CellScheme<'_>>),
     ) -> Self {
         let LocalMesh { mesh, geometry, .. } = place;
         let (own, dimension) = (place.owned(), quantities.len());
@@ -222,8 +238,8 @@ impl<F: Real> TransportEquation<F> {
             _ if diffusivity == 0.0 => Some(vec![0.0; conductance.len()]),
             (false, true) => Some(conductance.iter().map(|a| STEADY_DIFFUSION * a).collect()),
             (false, false) => {
-                let beside = beside.unwrap_or(&scheme);
-                Some(majorant_conductances(place, &correction, &conductance, beside))
+                let whole_scheme = whole_scheme.unwrap_or(&scheme);
+                Some(majorant_conductances(place, &correction, &conductance, whole_scheme))
             }
         };
         if diffusivity == 0.0 {
@@ -243,35 +259,18 @@ impl<F: Real> TransportEquation<F> {
             upwind = upwind.map(|upwind| upwind.limited(backend, cells, indices));
         }
         let conductance = Arc::new(narrow(backend, conductance));
-        let form = ImplicitForm {
-            cells: faces.cells.clone(),
-            conductance: of_implicit
-                .map_or_else(|| conductance.clone(), |a| Arc::new(narrow(backend, a))),
+        let of_implicit =
+            of_implicit.map_or_else(|| conductance.clone(), |a| Arc::new(narrow(backend, a)));
+        let diffusion = DiffusiveFlux {
+            diffusivity,
+            conductance,
+            rates,
+            correction,
             is_orthogonal: faces.is_orthogonal,
-            convects: numerics.convection_treatment == ConvectionTreatment::Implicit,
-            is_steady: numerics.is_steady,
-            dimension,
         };
-        TransportEquation {
-            backend: backend.clone(),
-            cells: faces.cells.clone(),
-            diffusion: DiffusiveFlux {
-                diffusivity,
-                conductance,
-                rates,
-                correction,
-                is_orthogonal: faces.is_orthogonal,
-            },
-            boundary,
-            quantities,
-            upwind,
-            implicit: ImplicitTransport::new(backend, form, numerics.momentum.clone()),
-            explicit_flux: backend.zeros(dimension * own),
-            explicit_flux_before: backend.zeros(dimension * own),
-            face_flux: backend.zeros(dimension * mesh.n_faces()),
-            residual: backend.zeros(dimension * own),
-            increment: backend.zeros(dimension * own),
-        }
+        let implicit = implicit_of(backend, faces, of_implicit, (dimension, numerics));
+        let operators = (diffusion, upwind, implicit);
+        Self::of_operators(backend, operators, (boundary, quantities), [own, mesh.n_faces()])
     }
 
     /// Conditions and fluxes at the boundary, of a mesh whose cells ranks compute.
@@ -287,41 +286,65 @@ impl<F: Real> TransportEquation<F> {
             true => [1, 3].map(|components| backend.zeros(components * mesh.n_faces())),
             false => scheme.boundary_fluxes(backend),
         };
-        let conductance = Arc::new(conductance);
-        let none = || backend.zeros(0);
-        let form = ImplicitForm {
-            cells: faces.cells.clone(),
-            conductance: conductance.clone(),
+        let (cells, conductance) = (faces.cells.clone(), Arc::new(conductance));
+        let of_implicit = (quantities.len(), numerics);
+        let implicit = implicit_of(backend, faces, conductance.clone(), of_implicit);
+        let diffusion = DiffusiveFlux {
+            diffusivity,
+            conductance,
+            rates: vec![],
+            correction: NonOrthogonalCorrectionOnBackend::at_boundary(backend, cells, tangential),
             is_orthogonal: faces.is_orthogonal,
-            convects: false,
-            is_steady: numerics.is_steady,
-            dimension: quantities.len(),
         };
+        let operators = (diffusion, None, implicit);
+        Self::of_operators(backend, operators, (boundary, quantities), [0, 0])
+    }
+
+    /// The equations with these operators and conditions, of so many own cells and faces.
+    fn of_operators(
+        backend: &Backend,
+        (diffusion, upwind, implicit): Operators<F>,
+        (boundary, quantities): (BoundaryFaces, Vec<Quantity<F>>),
+        [own, n_faces]: [usize; 2],
+    ) -> Self {
+        let dimension = quantities.len();
+        let zeros = |n: usize| backend.zeros(dimension * n);
         TransportEquation {
             backend: backend.clone(),
-            cells: faces.cells.clone(),
-            diffusion: DiffusiveFlux {
-                diffusivity,
-                conductance,
-                rates: vec![],
-                correction: NonOrthogonalCorrectionOnBackend::at_boundary(
-                    backend,
-                    faces.cells.clone(),
-                    tangential,
-                ),
-                is_orthogonal: faces.is_orthogonal,
-            },
+            cells: implicit.cells().clone(),
+            diffusion,
             boundary,
             quantities,
-            upwind: None,
-            implicit: ImplicitTransport::new(backend, form, numerics.momentum.clone()),
-            explicit_flux: none(),
-            explicit_flux_before: none(),
-            face_flux: none(),
-            residual: none(),
-            increment: none(),
+            upwind,
+            implicit,
+            explicit_flux: zeros(own),
+            explicit_flux_before: zeros(own),
+            face_flux: zeros(n_faces),
+            residual: zeros(own),
+            increment: zeros(own),
         }
     }
+}
+
+/// The operators of an equation.
+type Operators<F> = (DiffusiveFlux<F>, Option<UpwindGradient<F>>, ImplicitTransport<F>);
+
+/// The implicit operator of `dimension` quantities with these conductances.
+fn implicit_of<F: Real>(
+    backend: &Backend,
+    faces: &Faces<F>,
+    conductance: Arc<Buffer<F>>,
+    (dimension, numerics): (usize, &Numerics),
+) -> ImplicitTransport<F> {
+    let form = ImplicitForm {
+        cells: faces.cells.clone(),
+        conductance,
+        is_orthogonal: faces.is_orthogonal,
+        convects: numerics.convection_treatment == ConvectionTreatment::Implicit,
+        is_steady: numerics.is_steady,
+        dimension,
+    };
+    ImplicitTransport::new(backend, form, numerics.momentum.clone())
 }
 
 /// Σ a / V of each own cell.

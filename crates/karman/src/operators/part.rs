@@ -147,12 +147,6 @@ impl Part {
         outer.map(|face| face - self.whole_faces[1] as u32)
     }
 
-    /// Local number of a boundary face, both counted from the first of these, if the part has it.
-    pub fn boundary_face(&self, global: u32) -> Option<u32> {
-        let face = self.face(global + self.whole_faces[1] as u32);
-        face.map(|face| face - self.cells.n_interior() as u32)
-    }
-
     /// Of some faces those that the part has: their local numbers, and their places in the list.
     pub fn listed_faces(&self, list: &Buffer<u32>) -> (Vec<u32>, Vec<u32>) {
         let list = list.as_host().unwrap_or_default();

@@ -71,12 +71,12 @@ fn compare(name: &str, (mesh, geometry): (&Mesh, &Geometry)) {
         let ghosts = sub.global_cell[own.len()..].to_vec();
         let halo = Arc::new(Halo::new(Arc::new(group.clone()), &ranges.starts, ghosts)?);
         let part = PartMesh {
-            part: Part::new(&backend, &sub, halo, own.clone(), mesh),
+            numbers: Part::new(&backend, &sub, halo, own.clone(), mesh),
             geometry: sub.geometry(geometry),
             sub,
             whole: (mesh, geometry),
         };
-        let (numbers, place) = (&part.part, LocalMesh::of_part(&part));
+        let (numbers, place) = (&part.numbers, LocalMesh::of_part(&part));
         let faces = whole.of_part(&part);
         let (all, interior) = (numbers.faces(), &numbers.faces()[..place.mesh.n_interior_faces()]);
         let found = arrays(&backend, &faces)?;

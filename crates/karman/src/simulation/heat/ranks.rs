@@ -2,7 +2,7 @@
 //! one.
 //!
 //! Monitors, output and checkpoints use the temperature of the whole mesh, which the ranks hand over when it is needed, to every process.
-//! A rank computes with the bits that one rank with all cells has: see [`MeshPart`] and [`Partials`](crate::backend::Partials).
+//! A rank computes with the bits that one rank with all cells has: see [`DiffusionPart`] and [`Partials`](crate::backend::Partials).
 
 use super::super::SimulationError;
 use super::super::averages::Averages;
@@ -11,7 +11,7 @@ use super::super::sampled::Sampled;
 use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
 use crate::backend::group::{Team, gather_lists, run_ranks};
 use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
-use crate::finite_volume::{Condition, Functionals, Material, MeshPart, check_finite};
+use crate::finite_volume::{Condition, DiffusionPart, Functionals, Material, check_finite};
 use crate::heat::node_centred::NodeRows;
 use crate::heat::{Discretization, Heat, HeatError, HeatScheme, Problem, Source, WholeHeat};
 use crate::linear::{SolveOutcome, SolverSetup, StopTest};
@@ -226,7 +226,7 @@ impl Cells<'_> {
         let Some(scheme) = self.scheme.of_faces(mesh, geometry) else {
             unreachable!("a cell-centred problem")
         };
-        let part = MeshPart::new(&scheme, ranges, group.rank());
+        let part = DiffusionPart::new(&scheme, ranges, group.rank());
         let halo = Halo::new(group.clone(), &ranges.starts, part.ghosts().to_vec())?.on(backend)?;
         let Material { conductivity, volumetric_heat_capacity } = self.material;
         let problem = Problem {

@@ -61,11 +61,12 @@ pub(super) fn linear<F: Real>(
     })
 }
 
-/// Buffers for derived fields, empty where no average has one.
+/// Buffers for derived fields, empty where no average has one, and where ranks have them.
 pub(super) fn buffers<F: Real>(backend: &Backend, case: &Case, mesh: &Mesh) -> DerivedBuffers<F> {
     let mut fields = case.output.averages.iter().flat_map(|average| &average.fields);
     let has_derived = fields.any(|field| DerivedField::from_word(field).is_some());
-    DerivedBuffers::new(backend, if has_derived { mesh.n_cells() } else { 0 }, mesh.dimension)
+    let n = if has_derived && case.run.ranks == 1 { mesh.n_cells() } else { 0 };
+    DerivedBuffers::new(backend, n, mesh.dimension)
 }
 
 /// The fields of a flow on the backend.

@@ -63,6 +63,7 @@ impl<F: Real> Computation<F> {
         let mut selections = BTreeMap::new();
         if let Some(ranks) = &ranks {
             whole.follow(&ranks.progress()?);
+            whole.set_diffusive_rate(ranks.diffusive_rate()?);
             if let Some(setup) = ranks.pressure_setup()? {
                 whole.set_pressure_setup(setup);
             }

@@ -157,6 +157,14 @@ impl<F: Real> Ranks<F> {
         Ok(self.on_each(|rank| rank.flow.progress())?.swap_remove(0))
     }
 
+    /// The largest diffusive rate of all cells.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn diffusive_rate(&self) -> Result<f64, IncompressibleError> {
+        Ok(self.on_each(|rank| Ok(rank.flow.diffusive_rate()))?.swap_remove(0))
+    }
+
     /// Hands the fields over to the flow on the whole mesh.
     ///
     /// # Errors
