@@ -125,11 +125,11 @@ fn iteration(backend: &Backend, part: &Part, repetitions: usize) -> Result<Measu
         let (measured, _) = solves(backend, part, &params, repetitions)?;
         (seconds[k], iterations[k]) = (measured.seconds, measured.iterations);
     }
-    // A small system is solved to round-off before the longer solve ends.
-    let more = iterations[1] - iterations[0];
-    let seconds = match more {
-        0 => seconds[1] / iterations[1].max(1) as f64,
-        more => (seconds[1] - seconds[0]) / more as f64,
+    // A small system is solved to round-off before the longer solve ends, or its iterations take less than the scatter of both solves.
+    let (more, longer) = (iterations[1] - iterations[0], seconds[1] - seconds[0]);
+    let seconds = match more > 0 && longer > 0.0 {
+        true => longer / more as f64,
+        false => seconds[1] / iterations[1].max(1) as f64,
     };
     Ok(Measured { seconds, setup_seconds: None, iterations: iterations[1] })
 }
