@@ -136,6 +136,13 @@ pub(super) struct BoundaryFlux {
     pub row_cell: f64,
 }
 
+impl BoundaryFlux {
+    /// The conductance, 0 where the heat flow does not depend on the temperature of the cell.
+    fn implicit_conductance(&self) -> f64 {
+        if self.implicit { self.conductance } else { 0.0 }
+    }
+}
+
 fn boundary_flux(
     face: usize,
     mesh: &Mesh,
@@ -226,8 +233,7 @@ impl<'a> CellScheme<'a> {
             if face < inner {
                 return self.interior_flux(face, self.corrected).conductance;
             }
-            let flux = self.boundary_flux(face, self.corrected);
-            if flux.implicit { flux.conductance } else { 0.0 }
+            self.boundary_flux(face, self.corrected).implicit_conductance()
         };
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
@@ -235,12 +241,8 @@ impl<'a> CellScheme<'a> {
     /// The conductances of the faces of the boundary, `[n_faces]`, and their fluxes for a unit gradient, `[3][n_faces]`; 0 at other faces.
     pub fn boundary_fluxes<F: Real>(&self, backend: &Backend) -> [Buffer<F>; 2] {
         let of_face = |face: usize| self.boundary_flux(face, self.corrected);
-        let conductance = |face: usize| {
-            let flux = of_face(face);
-            [if flux.implicit { flux.conductance } else { 0.0 }]
-        };
         [
-            at_boundary_faces(backend, self.mesh, conductance),
+            at_boundary_faces(backend, self.mesh, |face| [of_face(face).implicit_conductance()]),
             at_boundary_faces(backend, self.mesh, |face| of_face(face).tangential),
         ]
     }
@@ -296,9 +298,9 @@ impl<'a> CellScheme<'a> {
     pub(super) fn face_equation(&self, cell: usize, item: u32) -> FaceEquation {
         let face = index_of(item);
         if face >= self.mesh.n_interior_faces() {
-            let BoundaryFlux { row, conductance, implicit, tangential, .. } =
-                self.boundary_flux(face, true);
-            let conductance = if implicit { conductance } else { 0.0 };
+            let flux = self.boundary_flux(face, true);
+            let BoundaryFlux { row, tangential, .. } = flux;
+            let conductance = flux.implicit_conductance();
             return FaceEquation { row, flux: CorrectedFlux { conductance, tangential } };
         }
         let flux = self.interior_flux(face, true);

@@ -253,7 +253,7 @@ impl<F: Real> Faces<F> {
     }
 }
 
-/// What the whole mesh and the interpolation are.
+/// Properties of the faces of the whole mesh, and of the interpolation.
 struct Kinds {
     is_unskewed: bool,
     is_orthogonal: bool,

@@ -102,6 +102,14 @@ impl<F: Real> Flow<F> {
         Ok(())
     }
 
+    /// Sets prescribed velocities and temperatures and the sources to a time.
+    pub(super) fn set_transport_time(&mut self, time: f64) -> Result<(), IncompressibleError> {
+        self.momentum.set_trapezoidal_mean([time; 2])?;
+        self.thermal
+            .as_mut()
+            .map_or(Ok(()), |thermal| thermal.equation.set_trapezoidal_mean([time; 2]))
+    }
+
     /// Sets the prescribed pressures to their mean at two times, those that depend on the flow with the current fluxes.
     pub(super) fn set_pressure_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
         self.pressure.set_trapezoidal_mean(times)?;

@@ -119,7 +119,7 @@ pub enum Arrangement {
     Exact,
 }
 
-/// What a flow is set up for.
+/// The purpose of a set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// Its steps.

@@ -4,19 +4,16 @@
 //! are those of the flow on the whole mesh, at the boundary faces of the part. Fields that are read across faces have ghosts; each function that
 //! changes such a field fetches them. A flux through a face between two parts is computed by both, from equal numbers.
 
-use super::acceleration::Acceleration;
 use super::flow::{Clock, Flow};
 use super::mean_velocity::MeanVelocity;
 use super::mean_velocity_control::driving;
 use super::places::{LISTS, PartPlaces, Place};
 use super::pressure_setup::PressureStencils;
-use super::scheme::TimeScheme;
 use super::solver::largest_diffusive_rate;
-use super::stage::OldLevel;
 use super::transport_equation::TransportEquation;
 use super::transport_setup::EquationStencils;
 use super::transported_field::TransportedField;
-use super::{Arrangement, IncompressibleError, IncompressibleSolver, Numerics, Problem};
+use super::{Arrangement, IncompressibleError, IncompressibleSolver, Problem};
 use crate::backend::group::Group;
 use crate::backend::{Backend, Buffer, Halo};
 use crate::finite_volume::{PartMesh, PartValues, narrow_slice};
@@ -151,10 +148,7 @@ impl<F: Real> Flow<F> {
         };
         if *steps > 0 {
             // Sources begin at time 0.
-            flow.momentum.set_trapezoidal_mean([*time; 2])?;
-            if let Some(thermal) = &mut flow.thermal {
-                thermal.equation.set_trapezoidal_mean([*time; 2])?;
-            }
+            flow.set_transport_time(*time)?;
         }
         Ok((flow, FlowValues { velocities, pressures, temperatures }))
     }
@@ -225,10 +219,7 @@ impl<F: Real> IncompressibleSolver<F> {
             outlets,
             unknowns,
         };
-        let Numerics { time_scheme, is_steady, .. } = flow.numerics;
-        let old_level = (time_scheme == TimeScheme::Rk3).then(|| OldLevel::new(&flow));
-        let acceleration = is_steady.then(|| Acceleration::new(&flow)).transpose()?;
-        Ok((IncompressibleSolver { flow, stepper, old_level, acceleration }, places))
+        Ok((Self::with_memory(flow, stepper)?, places))
     }
 
     /// The lengths of arrays of the whole mesh by place, in the order of [`LISTS`]; of arrays in cells that of one component.

@@ -4,7 +4,6 @@ use super::flow_dependent_pressure::FlowDependentPressure;
 use super::poisson_system::{PoissonSystem, PressureIncrement};
 use super::pressure::{MidpointPressure, Pressure};
 use super::pressure_conditions::PressureConditions;
-use super::transport_equation::dirichlet_indices;
 use super::{
     Arrangement, Extent, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme,
 };
@@ -53,7 +52,7 @@ fn use_of(mesh: &Mesh, numerics: &Numerics) -> Use {
     }
 }
 
-/// What prescribes the pressure, and C.
+/// Prescribed pressures, and C.
 type AtBoundary<F> = (PressureConditions<F>, BoundaryContributionOnBackend<F>);
 
 impl<F: Real> Pressure<F> {
@@ -74,7 +73,7 @@ impl<F: Real> Pressure<F> {
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
-        let dirichlet_index = dirichlet_indices(mesh, &conditions);
+        let dirichlet_index = boundary.dirichlet_indices();
         let of_flow = FlowDependentPressure::new(
             backend,
             (mesh, geometry),

@@ -39,6 +39,9 @@ pub struct IncompressibleSolver<F: Real> {
     pub(super) acceleration: Option<Acceleration<F>>,
 }
 
+/// A flow with the stepper of its arrangement.
+type FlowAndStepper<F> = (Flow<F>, Box<dyn Stepper<F>>);
+
 /// Refuses a viscosity that the scheme does not admit and a number of conditions other than that of the patches.
 fn check(mesh: &Mesh, problem: &Problem, numerics: &Numerics) -> Result<(), IncompressibleError> {
     let (found, patches) = (problem.conditions.len(), mesh.patches.len());
@@ -85,12 +88,20 @@ impl<F: Real> IncompressibleSolver<F> {
         (time, steps): (f64, usize),
     ) -> Result<Self, IncompressibleError> {
         let of_steps = (mesh, geometry, Extent::Cells);
-        let mut solver = Self::of_extent(backend, of_steps, problem, numerics)?;
-        let flow = &solver.flow;
-        solver.old_level = (numerics.time_scheme == TimeScheme::Rk3).then(|| OldLevel::new(flow));
-        solver.acceleration = numerics.is_steady.then(|| Acceleration::new(flow)).transpose()?;
-        solver.flow.continue_at(time, steps)?;
-        Ok(solver)
+        let (mut flow, stepper) = Self::set_up(backend, of_steps, problem, numerics)?;
+        flow.continue_at(time, steps)?;
+        Self::with_memory(flow, stepper)
+    }
+
+    /// The solver of a flow, with the memory that its steps need.
+    pub(super) fn with_memory(
+        flow: Flow<F>,
+        stepper: Box<dyn Stepper<F>>,
+    ) -> Result<Self, IncompressibleError> {
+        let Numerics { time_scheme, is_steady, .. } = flow.numerics;
+        let old_level = (time_scheme == TimeScheme::Rk3).then(|| OldLevel::new(&flow));
+        let acceleration = is_steady.then(|| Acceleration::new(&flow)).transpose()?;
+        Ok(IncompressibleSolver { flow, stepper, old_level, acceleration })
     }
 
     /// The flow on the whole mesh that several ranks compute, each by [`IncompressibleSolver::of_rank`] and
@@ -110,25 +121,26 @@ impl<F: Real> IncompressibleSolver<F> {
             Arrangement::Collocated => Extent::Boundary,
             Arrangement::Staggered | Arrangement::Exact => Extent::Cells,
         };
-        let mut whole = Self::of_extent(backend, (mesh, geometry, extent), problem, numerics)?;
-        whole.flow.continue_at(time, steps)?;
-        Ok(whole)
+        let (mut flow, stepper) =
+            Self::set_up(backend, (mesh, geometry, extent), problem, numerics)?;
+        flow.continue_at(time, steps)?;
+        Ok(IncompressibleSolver { flow, stepper, old_level: None, acceleration: None })
     }
 
-    /// The flow at time 0, without memory for steps.
-    fn of_extent(
+    /// The flow at time 0 with the stepper of its arrangement.
+    fn set_up(
         backend: &Backend,
         (mesh, geometry, extent): (&Mesh, &Geometry, Extent),
         problem: &Problem,
         numerics: &Numerics,
-    ) -> Result<Self, IncompressibleError> {
+    ) -> Result<FlowAndStepper<F>, IncompressibleError> {
         check(mesh, problem, numerics)?;
         let dirichlet_index = velocity_indices(mesh, problem);
         let place = (mesh, geometry, extent);
         let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
         let conditions = (&problem.conditions[..], &dirichlet_index[..]);
         let stepper = stepper(&flow, place, conditions)?;
-        Ok(IncompressibleSolver { flow, stepper, old_level: None, acceleration: None })
+        Ok((flow, stepper))
     }
 
     /// Projects the initial velocity of [`IncompressibleSolver::unprojected`].
@@ -217,10 +229,7 @@ impl<F: Real> IncompressibleSolver<F> {
             blas::copy(&backend, start.len(), start, value);
         }
         flow.clock = Clock::default();
-        flow.momentum.set_trapezoidal_mean([0.0; 2])?;
-        if let Some(thermal) = &mut flow.thermal {
-            thermal.equation.set_trapezoidal_mean([0.0; 2])?;
-        }
+        flow.set_transport_time(0.0)?;
         flow.set_pressure_time([0.0; 2])?;
         // The pressure is close to its new value: its last increment is no guess of the next.
         flow.pressure.reset_guess();
@@ -339,10 +348,7 @@ impl<F: Real> Flow<F> {
             return Ok(());
         }
         self.clock = Clock { time, steps, step_before: None };
-        self.momentum.set_trapezoidal_mean([time; 2])?;
-        if let Some(thermal) = &mut self.thermal {
-            thermal.equation.set_trapezoidal_mean([time; 2])?;
-        }
+        self.set_transport_time(time)?;
         self.set_pressure_time([time; 2])
     }
 

@@ -33,14 +33,10 @@ impl FaceCells {
     pub fn new(backend: &Backend, mesh: &Mesh) -> FaceCells {
         let n_cells = mesh.cell_count.owned;
         FaceCells {
-            n_cells,
-            left: backend.upload_slice(&mesh.face_left),
-            right: backend.upload_slice(&mesh.face_right),
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
             faces: backend.upload_slice(&mesh.cell_to_faces.items),
             rows: equal_length(&mesh.cell_to_faces, n_cells).map_or(Rows::Compressed, Rows::Equal),
-            neighbours: OnceLock::new(),
-            halo: None,
+            ..FaceCells::sides(backend, mesh)
         }
     }
 
